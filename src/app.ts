@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { registerAssessmentRoutes } from './api/assessment/routes.ts';
+import { registerAssetRoutes } from './api/asset/routes.ts';
+import { registerStreamingRoutes } from './api/streaming/routes.ts';
+import { registerTaggingRoutes } from './api/tagging/routes.ts';
+import { registerV1Routes } from './api/v1/routes.ts';
+import type { Context } from './context.ts';
+import { answerErrors, registerArea, type RegisterRoutes } from './http/area-plugin.ts';
+import { AREAS, type AreaName, SERVER_AREA } from './http/areas.ts';
+import { registerMetrics } from './http/metrics.ts';
+import { sendProblem, toProblem } from './http/problems.ts';
+import { RateLimiter } from './http/rate-limit.ts';
+import { registerServerRoutes } from './http/server-routes.ts';
+import { TokenCache } from './http/token-cache.ts';
+import { compileValidator } from './http/validation.ts';
+
+const ROUTES: Readonly<Record<AreaName, RegisterRoutes>> = {
+  v1: registerV1Routes,
+  tagging: registerTaggingRoutes,
+  assessment: registerAssessmentRoutes,
+  asset: registerAssetRoutes,
+  streaming: registerStreamingRoutes,
+};
+
+/** Builds the HTTP app of a context: the areas that its configuration names, and the server's own routes. */
+export async function buildApp(context: Context): Promise<FastifyInstance> {
+  const { config, db, keys, log, clock } = context;
+  const app = fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    requestIdLogLabel: 'requestId',
+    bodyLimit: config.bodyLimit,
+    requestTimeout: config.requestTimeout,
+    handlerTimeout: config.requestTimeout,
+    keepAliveTimeout: 72_000,
+    forceCloseConnections: 'idle',
+    trustProxy: config.trustedProxies.length === 0 ? false : [...config.trustedProxies],
+    routerOptions: { maxParamLength: 8_192 },
+    frameworkErrors: (error, request, reply) => {
+      const area =
+        Object.values(AREAS).find(({ prefix }) => request.url.startsWith(`${prefix}/`)) ?? SERVER_AREA;
+      void sendProblem(reply, request, area, toProblem(error), context.addresses.errorTypeBase);
+    },
+  });
+  app.setValidatorCompiler(compileValidator);
+  acceptJsonOnly(app);
+  app.decorateRequest('caller', null);
+  app.decorateRequest('rateHeaders', null);
+  app.addHook('onRoute', (route) => {
+    if (route.config?.access === undefined) throw new Error(`${route.url} does not say who may call it.`);
+  });
+
+  const tokens = new TokenCache(db, keys);
+  app.addHook('onClose', () => tokens.close());
+  const access = { tokens, limiter: new RateLimiter(config.rateLimit), clock };
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    reply.header('x-content-type-options', 'nosniff');
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    log.info(
+      {
+        requestId: request.id,
+        operation: request.routeOptions.config?.operation,
+        method: request.method,
+        path: request.url.split('?', 1)[0],
+        status: reply.statusCode,
+        milliseconds: Math.round(reply.elapsedTime * 100) / 100,
+        address: request.ip,
+        user: request.caller?.uid,
+      },
+      'request',
+    );
+  });
+
+  registerMetrics(app, context, tokens);
+  for (const name of config.areas) registerArea(app, AREAS[name], ROUTES[name], context, access);
+  answerErrors(app, SERVER_AREA, context);
+  registerServerRoutes(app, context);
+  await app.ready();
+  return app;
+}
+
+/** JSON bodies and no others. An empty one counts as absent, so that a client may always send the header. */
+function acceptJsonOnly(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('remove', 'remove');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined);
+    else parse(request, body as string, done);
+  });
+}

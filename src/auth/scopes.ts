@@ -1,0 +1,107 @@
+/** The scopes of the specification, and `api` for the operations to which it gives none (silences, section 10). */
+export const SCOPES = {
+  api: 'Use the operations that have no scope of their own',
+  tag_gw: 'Create and change tags of every organization',
+  tag_gr: 'Read tags of every organization',
+  tag_ow: 'Create and change tags of your organization',
+  tag_or: 'Read tags of your organization',
+  tag_lw: 'Create and change tags on the assets of your listings',
+  tag_lr: 'Read tags on the assets of your listings',
+  asset_gw: 'Change every asset',
+  asset_gr: 'Read every asset',
+  asset_or: 'Read assets of your organization',
+  asset_lr: 'Read assets of your listings',
+  asset_boss_ow: 'Change the assets of an organization that platform staff may change',
+  asset_client_ow: 'Change the assets of your organization that customers may change',
+  asset_boss_lw: 'Change the assets of a listing that platform staff may change',
+  asset_client_lw: 'Change the assets of your listings that customers may change',
+} as const satisfies Record<string, string>;
+
+export type Scope = keyof typeof SCOPES;
+
+/** Operations 8 and 9: any one of them is enough. */
+export const TAG_SCOPES: readonly Scope[] = [
+  'tag_gw',
+  'tag_gr',
+  'tag_ow',
+  'tag_or',
+  'tag_lw',
+  'tag_lr',
+  'asset_gw',
+  'asset_gr',
+  'asset_boss_ow',
+  'asset_client_ow',
+  'asset_or',
+  'asset_boss_lw',
+  'asset_client_lw',
+  'asset_lr',
+];
+
+/** What is left of `TAG_SCOPES` when reading scopes may not write. */
+export const STRICT_TAG_SCOPES: readonly Scope[] = TAG_SCOPES.filter((scope) => scope.endsWith('w'));
+
+/** Operations 10 and 11: any one of them is enough. */
+export const ASSET_WRITE_SCOPES: readonly Scope[] = [
+  'asset_gw',
+  'asset_client_ow',
+  'asset_boss_ow',
+  'asset_client_lw',
+  'asset_boss_lw',
+];
+
+export const API_SCOPE: readonly Scope[] = ['api'];
+
+const STAFF_SCOPES: readonly Scope[] = [
+  'api',
+  'tag_gw',
+  'tag_gr',
+  'tag_ow',
+  'tag_or',
+  'tag_lw',
+  'tag_lr',
+  'asset_gw',
+  'asset_gr',
+  'asset_or',
+  'asset_lr',
+  'asset_boss_ow',
+  'asset_boss_lw',
+];
+const ADMIN_SCOPES: readonly Scope[] = [
+  'api',
+  'tag_ow',
+  'tag_or',
+  'tag_lw',
+  'tag_lr',
+  'asset_client_ow',
+  'asset_client_lw',
+  'asset_or',
+  'asset_lr',
+];
+const CLIENT_SCOPES: readonly Scope[] = ['api', 'tag_lw', 'tag_lr', 'asset_client_lw', 'asset_lr'];
+
+/** @returns the scopes that an account of this kind may hold */
+export function scopesOf(account: { staff: boolean; admin: boolean }): readonly Scope[] {
+  if (account.staff) return STAFF_SCOPES;
+  return account.admin ? ADMIN_SCOPES : CLIENT_SCOPES;
+}
+
+export function isScope(text: string): text is Scope {
+  return Object.hasOwn(SCOPES, text);
+}
+
+/** The assets and organizations that one scope opens. */
+export interface Reach {
+  level: 'global' | 'organization' | 'listing';
+  /** The values of an asset's `writable_by` that it covers; `null` for all. */
+  writableBy: readonly ('client' | 'boss' | 'any')[] | null;
+}
+
+const LEVELS = { g: 'global', o: 'organization', l: 'listing' } as const;
+
+/** @returns what a tag or asset scope reaches; the last two letters of its name are its level and its use */
+export function reachOf(scope: Exclude<Scope, 'api'>): Reach {
+  const level = LEVELS[scope.at(-2) as keyof typeof LEVELS];
+  if (scope.startsWith('asset_client')) return { level, writableBy: ['client', 'any'] };
+  if (scope.startsWith('asset_boss')) return { level, writableBy: ['boss', 'any'] };
+  return { level, writableBy: null };
+}

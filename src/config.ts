@@ -1,0 +1,188 @@
+import { resolve } from 'node:path';
+import { isAddressBlock } from './auth/addresses.ts';
+import { AREA_NAMES, type AreaName } from './http/areas.ts';
+
+/** Everything that a deployment can choose. Times are milliseconds, sizes bytes. */
+export interface Config {
+  /** Keys, the demo manifest and, on SQLite, the database. */
+  dataDirectory: string;
+  /** `postgres://…`; absent means SQLite in the data folder. */
+  databaseUrl: string | undefined;
+  host: string;
+  /** 0 picks a free one. */
+  port: number;
+  areas: readonly AreaName[];
+  deployment: 'commercial' | 'fedramp';
+  /** The addresses of the specification; `undefined` means the address that the server listens on. */
+  baseUrl: string | undefined;
+  baseUrlFedramp: string | undefined;
+  clientBaseUrl: string | undefined;
+  authUrl: string | undefined;
+  errorTypeBase: string | undefined;
+  /** `iss` and `aud` of access tokens. */
+  issuer: string;
+  /** Requests a minute and principal; 0 for no limit. */
+  rateLimit: number;
+  /** Whether operations 8 and 9 refuse tokens that hold reading scopes only. */
+  strictScopes: boolean;
+  /** Largest batch of operations 8 and 9. */
+  maxTagBatch: number;
+  /** Largest batch of operations 10 and 11. */
+  maxAssetBatch: number;
+  bodyLimit: number;
+  requestTimeout: number;
+  /** Addresses and CIDR blocks of proxies whose `X-Forwarded-*` headers are believed. */
+  trustedProxies: readonly string[];
+  /** Addresses and CIDR blocks that may read `/metrics`. */
+  metricsAllowed: readonly string[];
+  logLevel: LogLevel;
+  /** Whether `serve` loads demo data into a database that holds nothing. */
+  demo: boolean;
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** What the command line may say; it wins over the environment. */
+export interface Flags {
+  data?: string | undefined;
+  port?: string | undefined;
+  host?: string | undefined;
+  areas?: string | undefined;
+  demo?: boolean | undefined;
+}
+
+/** A setting that cannot be used. The message names it and says what it takes. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+/**
+ * Reads the configuration from the flags and the environment.
+ * @throws ConfigError for the first setting that cannot be used
+ */
+export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.env): Config {
+  const text = (name: string): string | undefined => env[name]?.trim() || undefined;
+  const integer = (name: string, fallback: number, min: number, max: number, flag?: string): number =>
+    toInteger(
+      flag === undefined ? name : `--${name.toLowerCase()}`,
+      flag ?? text(name) ?? String(fallback),
+      min,
+      max,
+    );
+
+  const clientBaseUrl = toUrl('ASSAY_CLIENT_BASE_URL', text('ASSAY_CLIENT_BASE_URL'));
+  return Object.freeze({
+    dataDirectory: resolve(flags.data ?? text('ASSAY_DATA') ?? 'data'),
+    databaseUrl: toDatabaseUrl(text('ASSAY_DATABASE_URL')),
+    host: flags.host ?? text('ASSAY_HOST') ?? '127.0.0.1',
+    port: integer('PORT', 8080, 0, 65_535, flags.port),
+    areas: toAreas(flags.areas === undefined ? 'ASSAY_AREAS' : '--areas', flags.areas ?? text('ASSAY_AREAS')),
+    deployment: oneOf('ASSAY_DEPLOYMENT', text('ASSAY_DEPLOYMENT') ?? 'commercial', [
+      'commercial',
+      'fedramp',
+    ] as const),
+    baseUrl: toUrl('ASSAY_BASE_URL', text('ASSAY_BASE_URL')),
+    baseUrlFedramp: toUrl('ASSAY_BASE_URL_FEDRAMP', text('ASSAY_BASE_URL_FEDRAMP')),
+    clientBaseUrl,
+    authUrl: toUrl('ASSAY_AUTH_URL', text('ASSAY_AUTH_URL')),
+    errorTypeBase: toUrl('ASSAY_ERROR_TYPE_BASE', text('ASSAY_ERROR_TYPE_BASE')),
+    issuer: toUrl('ASSAY_ISSUER', text('ASSAY_ISSUER')) ?? clientBaseUrl ?? 'http://127.0.0.1:8080',
+    rateLimit: integer('ASSAY_RATE_LIMIT', 600, 0, 1_000_000_000),
+    strictScopes: toBoolean('ASSAY_STRICT_SCOPES', text('ASSAY_STRICT_SCOPES'), false),
+    maxTagBatch: integer('ASSAY_MAX_TAG_BATCH', 1_000, 1, 100_000),
+    maxAssetBatch: integer('ASSAY_MAX_ASSET_BATCH', 10_000, 1, 100_000),
+    bodyLimit: integer('ASSAY_BODY_LIMIT', 4 * 1024 * 1024, 1_024, 256 * 1024 * 1024),
+    requestTimeout: integer('ASSAY_REQUEST_TIMEOUT', 30_000, 100, 600_000),
+    trustedProxies: toAddressBlocks('ASSAY_TRUSTED_PROXIES', text('ASSAY_TRUSTED_PROXIES')),
+    metricsAllowed: toAddressBlocks(
+      'ASSAY_METRICS_ALLOWED',
+      text('ASSAY_METRICS_ALLOWED') ?? '127.0.0.0/8,::1',
+    ),
+    logLevel: oneOf('ASSAY_LOG_LEVEL', text('ASSAY_LOG_LEVEL') ?? 'info', LOG_LEVELS),
+    demo: flags.demo ?? toBoolean('ASSAY_DEMO', text('ASSAY_DEMO'), true),
+  });
+}
+
+/** The addresses of a running server, complete. */
+export interface Addresses {
+  baseUrl: string;
+  baseUrlFedramp: string;
+  clientBaseUrl: string;
+  authUrl: string;
+  errorTypeBase: string;
+}
+
+/** @returns the addresses of the configuration, with what it leaves out filled in from where the server listens */
+export function addressesOf(config: Config, origin: string): Addresses {
+  const clientBaseUrl = config.clientBaseUrl ?? origin;
+  return {
+    baseUrl: config.baseUrl ?? origin,
+    baseUrlFedramp: config.baseUrlFedramp ?? config.baseUrl ?? origin,
+    clientBaseUrl,
+    authUrl: config.authUrl ?? `${clientBaseUrl}/oauth/authorize`,
+    errorTypeBase: config.errorTypeBase ?? `${clientBaseUrl}/problems`,
+  };
+}
+
+function toInteger(name: string, value: string, min: number, max: number): number {
+  const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= min && number <= max)) {
+    throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not "${value}".`);
+  }
+  return number;
+}
+
+function toBoolean(name: string, value: string | undefined, fallback: boolean): boolean {
+  if (value === undefined) return fallback;
+  if (['1', 'true', 'yes'].includes(value)) return true;
+  if (['0', 'false', 'no'].includes(value)) return false;
+  throw new ConfigError(`${name} must be true or false, not "${value}".`);
+}
+
+function oneOf<const T extends string>(name: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((item) => item === value);
+  if (found === undefined)
+    throw new ConfigError(`${name} must be one of ${allowed.join(', ')}, not "${value}".`);
+  return found;
+}
+
+function toUrl(name: string, value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
+    throw new ConfigError(`${name} must be an http or https address, not "${value}".`);
+  }
+  return value.replace(/\/+$/, '');
+}
+
+function toDatabaseUrl(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  // The value holds a password, so the message does not repeat it.
+  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) {
+    throw new ConfigError('ASSAY_DATABASE_URL must look like postgres://user:password@host:5432/database.');
+  }
+  return value;
+}
+
+function toAreas(name: string, value: string | undefined): readonly AreaName[] {
+  if (value === undefined) return AREA_NAMES;
+  const areas = toList(value).map((area) => oneOf(name, area, AREA_NAMES));
+  if (areas.length === 0)
+    throw new ConfigError(`${name} must name at least one of ${AREA_NAMES.join(', ')}.`);
+  return [...new Set(areas)];
+}
+
+function toAddressBlocks(name: string, value: string | undefined): readonly string[] {
+  const blocks = toList(value);
+  const wrong = blocks.find((block) => !isAddressBlock(block));
+  if (wrong !== undefined)
+    throw new ConfigError(`${name} must list IP addresses or CIDR blocks, not "${wrong}".`);
+  return blocks;
+}
+
+function toList(value: string | undefined): readonly string[] {
+  return (value ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}

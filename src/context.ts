@@ -1,0 +1,41 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { type Keys, loadKeys } from './auth/keys.ts';
+import { type Addresses, addressesOf, type Config } from './config.ts';
+import { type Database, openDatabase } from './db/engine.ts';
+
+/** What a running process has. Commands make one, use it and close it; a server keeps it while it runs. */
+export interface Context {
+  config: Config;
+  db: Database;
+  keys: Keys;
+  log: Logger;
+  /** The time now, in milliseconds since 1970. */
+  clock: () => number;
+  /** Complete once a server knows where it listens. */
+  addresses: Addresses;
+}
+
+/**
+ * Opens the database and the keys. The database may still need its migrations.
+ * @param destination where log lines go; standard output when absent
+ */
+export async function openContext(config: Config, destination?: DestinationStream): Promise<Context> {
+  const log = pino(
+    { level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    destination,
+  );
+  const db = await openDatabase({
+    databaseUrl: config.databaseUrl,
+    dataDirectory: config.dataDirectory,
+    timeout: config.requestTimeout,
+  });
+  const keys = await loadKeys(config.dataDirectory, config.issuer);
+  const addresses = addressesOf(config, `http://${hostInUrl(config.host)}:${config.port}`);
+  return { config, db, keys, log, clock: Date.now, addresses };
+}
+
+/** @returns the host as it stands in an address that a browser on the same machine can open */
+export function hostInUrl(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,84 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from './schema.ts';
+
+export type Engine = 'sqlite' | 'postgres';
+
+declare const writable: unique symbol;
+
+/** A connection that can only read: what a reading function takes. */
+export type Reader = Pick<Kysely<Tables>, 'selectFrom' | 'executeQuery' | 'getExecutor'>;
+
+/** A connection inside a unit of work: what a writing function takes. Only `Database.write` makes one. */
+export type Transaction = Kysely<Tables> & { readonly [writable]: true };
+
+export interface DatabaseConfig {
+  /** `postgres://…`; absent means SQLite in `dataDirectory`. */
+  databaseUrl?: string | undefined;
+  dataDirectory: string;
+  /** The longest that one statement may run on PostgreSQL, and that a write waits for the lock on SQLite, in ms. */
+  timeout: number;
+}
+
+export interface DatabaseStatistics {
+  /** Durable commits since the process started. */
+  commits: number;
+  /** Units of work in them; more than `commits` where units shared one. */
+  transactions: number;
+  /** Units of work, or requests for a connection, that wait now. */
+  waiting: number;
+  /** Connections that are open now. */
+  connections: number;
+}
+
+/** One database of either engine. */
+export interface Database {
+  readonly engine: Engine;
+  /** Sees durable data only, never an open transaction. */
+  readonly read: Reader;
+  /**
+   * Runs a unit of work and resolves once it is durable. The unit is run again as a whole when the engine asks for
+   * it, so it changes nothing but the database and waits for nothing else.
+   * @throws Unavailable when the engine cannot take it now; whatever the unit throws, with nothing changed
+   */
+  write<T>(unit: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** A number that differs from an earlier one whenever a user or a token may have changed since, in any process. */
+  credentialMark(): number;
+  /** Applies missing migrations and returns their names. */
+  migrate(): Promise<string[]>;
+  /** Resolves when the database answers and is migrated; throws otherwise. */
+  check(): Promise<void>;
+  /**
+   * Copies the database, consistently and while it is written to, into a new file. SQLite only.
+   * @throws Error on PostgreSQL, which has its own tools for it
+   */
+  backup(file: string): Promise<void>;
+  statistics(): DatabaseStatistics;
+  close(): Promise<void>;
+}
+
+const credentialChanges = new WeakSet<object>();
+
+/** Marks a unit of work as one that changes who may sign in or what a token is good for: every instance is told. */
+export function credentialsChanged(tx: Transaction): void {
+  credentialChanges.add(tx);
+}
+
+/** @returns whether `credentialsChanged` was called in this unit of work */
+export function changesCredentials(tx: object): boolean {
+  return credentialChanges.has(tx);
+}
+
+/** The engine cannot answer now, through no fault of the caller's: worth another try later. */
+export class Unavailable extends Error {
+  override name = 'Unavailable';
+}
+
+/** Opens the database that the configuration names; only the driver that it needs is loaded. */
+export async function openDatabase(config: DatabaseConfig): Promise<Database> {
+  if (config.databaseUrl === undefined) {
+    const { openSqlite } = await import('./sqlite.ts');
+    return openSqlite(config);
+  }
+  const { openPostgres } = await import('./postgres.ts');
+  return openPostgres({ ...config, databaseUrl: config.databaseUrl });
+}

@@ -1,0 +1,264 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CompiledQuery, Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import pg from 'pg';
+import {
+  changesCredentials,
+  type Database,
+  type DatabaseConfig,
+  type Transaction,
+  Unavailable,
+} from './engine.ts';
+import { isCurrent, migrate } from './migrate.ts';
+import type { Tables } from './schema.ts';
+
+const READ_CONNECTIONS = 8;
+const WRITE_CONNECTIONS = 12;
+const MAX_NAMED_STATEMENTS = 500;
+/** A longer statement has a list of rows in it, and will hardly be sent again. */
+const MAX_NAMED_LENGTH = 3_000;
+const MAX_ATTEMPTS = 8;
+const CREDENTIAL_CHANNEL = 'assay_credentials';
+/** Names the advisory lock that migrations hold; any number will do that no one else uses. */
+const MIGRATION_LOCK = 7_215_004_911;
+/** How long a unit that changed credentials waits to hear of it itself, in milliseconds. */
+const ANNOUNCEMENT_WAIT = 1_000;
+
+/** Opens a PostgreSQL database: a pool that can only read, a pool that writes, and a listener for credential changes. */
+export async function openPostgres(config: DatabaseConfig & { databaseUrl: string }): Promise<Database> {
+  const options: pg.PoolConfig = {
+    connectionString: config.databaseUrl,
+    statement_timeout: config.timeout,
+    connectionTimeoutMillis: 5_000,
+    application_name: 'assay',
+    types: { getTypeParser: parserOf },
+  };
+  const readPool = new pg.Pool({
+    ...options,
+    max: READ_CONNECTIONS,
+    options: '-c default_transaction_read_only=on',
+  });
+  const writePool = new pg.Pool({ ...options, max: WRITE_CONNECTIONS });
+  // A connection that breaks while idle is replaced at its next use; without a listener it would end the process.
+  for (const pool of [readPool, writePool]) pool.on('error', () => undefined);
+
+  const read = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: namedStatements(readPool) }) });
+  const write = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: namedStatements(writePool) }) });
+  const listener = new CredentialListener(config.databaseUrl);
+  await listener.start();
+  let commits = 0;
+
+  async function attempt<T>(unit: (tx: Transaction) => Promise<T>): Promise<T> {
+    let tellOthers = false;
+    const value = await write.transaction().execute(async (tx) => {
+      const result = await unit(tx as unknown as Transaction);
+      tellOthers = changesCredentials(tx);
+      if (tellOthers) await tx.executeQuery(notification);
+      return result;
+    });
+    commits += 1;
+    // Instances hear of it together, so once this one has, "at once, everywhere" holds.
+    if (tellOthers) await listener.heard(ANNOUNCEMENT_WAIT);
+    return value;
+  }
+
+  return {
+    engine: 'postgres',
+    read,
+    async write(unit) {
+      for (let attempts = 1; ; attempts += 1) {
+        try {
+          return await attempt(unit);
+        } catch (error) {
+          if (!isSerializationFailure(error)) throw translatePostgresError(error);
+          if (attempts >= MAX_ATTEMPTS)
+            throw new Unavailable('The write met others too often.', { cause: error });
+          await delay(Math.random() * 2 ** attempts);
+        }
+      }
+    },
+    credentialMark: () => listener.mark(),
+    async migrate() {
+      const client = await writePool.connect().catch((error: unknown) => {
+        throw translatePostgresError(error);
+      });
+      try {
+        await client.query('begin');
+        await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+        const names = await migrate('postgres', {
+          execute: async (statement) => void (await client.query(statement)),
+          names: async (statement) =>
+            (await client.query<{ name: string }>(statement)).rows.map((row) => row.name),
+        });
+        await client.query('commit');
+        return names;
+      } catch (error) {
+        await client.query('rollback').catch(() => undefined);
+        throw error;
+      } finally {
+        client.release();
+      }
+    },
+    async check() {
+      const result = await readPool.query<{ name: string }>('select name from migrations');
+      if (!isCurrent(result.rows.map((row) => row.name)))
+        throw new Unavailable('Migrations are not done yet.');
+    },
+    async backup() {
+      throw new Error('assay backup copies a SQLite database. Use pg_dump for PostgreSQL.');
+    },
+    statistics: () => ({
+      commits,
+      transactions: commits,
+      waiting: readPool.waitingCount + writePool.waitingCount,
+      connections: readPool.totalCount + writePool.totalCount,
+    }),
+    async close() {
+      await listener.stop();
+      // Kysely closes only a pool that it has used.
+      await Promise.all([readPool.end(), writePool.end()]);
+    },
+  };
+}
+
+const notification = CompiledQuery.raw(`select pg_notify('${CREDENTIAL_CHANNEL}', '')`);
+
+/** Integers of 64 bits arrive as text; every one that is stored here is exact as a number. */
+const parserOf: pg.CustomTypesConfig['getTypeParser'] = (oid: number, format?: 'text' | 'binary') =>
+  oid === pg.types.builtins.INT8
+    ? Number
+    : (pg.types.getTypeParser as (oid: number, format?: string) => never)(oid, format);
+
+/** Wraps a pool so that a statement is planned once a connection, under a name that stands for its text. */
+function namedStatements(pool: pg.Pool): PostgresPool {
+  const names = new LRUCache<string, string>({ max: MAX_NAMED_STATEMENTS });
+  let count = 0;
+  const wrappers = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+  const nameOf = (text: string): string => {
+    let name = names.get(text);
+    if (name === undefined) {
+      name = `assay_${(count += 1)}`;
+      names.set(text, name);
+    }
+    return name;
+  };
+  const wrap = (client: pg.PoolClient): PostgresPoolClient => {
+    // Kysely asks for cursors through the same method; nothing here streams from the database.
+    const query = (text: unknown, values: readonly unknown[] = []) => {
+      if (typeof text !== 'string') throw new TypeError('Cursors are not supported.');
+      return client.query(
+        values.length === 0 || text.length > MAX_NAMED_LENGTH
+          ? { text, values: [...values] }
+          : { name: nameOf(text), text, values: [...values] },
+      );
+    };
+    return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release() };
+  };
+  return {
+    async connect() {
+      const client = await pool.connect();
+      let wrapper = wrappers.get(client);
+      if (wrapper === undefined) {
+        wrapper = wrap(client);
+        wrappers.set(client, wrapper);
+      }
+      return wrapper;
+    },
+    end: async () => undefined,
+  };
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+}
+
+/** 40001 and 40P01: the engine chose this transaction to give way. */
+function isSerializationFailure(error: unknown): boolean {
+  return ['40001', '40P01'].includes(codeOf(error));
+}
+
+/** Connection trouble, shutdown, too many clients and timeouts: none is the fault of the request. */
+function translatePostgresError(error: unknown): unknown {
+  const unavailable =
+    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN|08|53|57P|57014|55P03)/.test(codeOf(error)) ||
+    (error instanceof Error &&
+      /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(error.message));
+  return unavailable ? new Unavailable('The database cannot answer now.', { cause: error }) : error;
+}
+
+/** Hears from every instance that a user or a token has changed. While it is deaf, every mark is a new one. */
+class CredentialListener {
+  readonly #url: string;
+  #client: pg.Client | undefined;
+  #mark = 1;
+  #waiting = new Set<() => void>();
+  #stopped = false;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async start(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.#url,
+      application_name: 'assay-listener',
+      keepAlive: true,
+    });
+    client.on('notification', () => this.#changed());
+    client.on('error', () => this.#lost(client));
+    client.on('end', () => this.#lost(client));
+    try {
+      await client.connect();
+      await client.query(`listen ${CREDENTIAL_CHANNEL}`);
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw translatePostgresError(error);
+    }
+    this.#client = client;
+    this.#changed();
+  }
+
+  mark(): number {
+    if (this.#client === undefined) this.#mark += 1;
+    return this.#mark;
+  }
+
+  /** Resolves at the next announcement, or after `milliseconds`, or at once while deaf. */
+  heard(milliseconds: number): Promise<void> {
+    if (this.#client === undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(finish, milliseconds);
+      const waiting = this.#waiting;
+      function finish(): void {
+        clearTimeout(timer);
+        waiting.delete(finish);
+        resolve();
+      }
+      waiting.add(finish);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#client?.end().catch(() => undefined);
+  }
+
+  #changed(): void {
+    this.#mark += 1;
+    for (const finish of this.#waiting) finish();
+  }
+
+  #lost(client: pg.Client): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    this.#changed();
+    if (!this.#stopped) void this.#reconnect();
+  }
+
+  async #reconnect(): Promise<void> {
+    for (let pause = 50; !this.#stopped && this.#client === undefined; pause = Math.min(pause * 2, 5_000)) {
+      await delay(pause, undefined, { ref: false });
+      await this.start().catch(() => undefined);
+    }
+  }
+}

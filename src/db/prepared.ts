@@ -1,0 +1,44 @@
+import { type Compilable, type CompiledQuery, PostgresAdapter } from 'kysely';
+import type { Reader, Transaction } from './engine.ts';
+
+/** Stands where a parameter goes while the query is built. */
+class Placeholder {
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+type Build<D, P, R> = (db: D, parameters: P) => Compilable<R>;
+
+/**
+ * A query that is built and compiled once an engine instead of at every call: building costs more than running.
+ * `build` sees placeholders where its parameters will be, so it may pass them on and not look at them; a parameter
+ * may be `null` at the call, as long as `build` does not choose its SQL by it.
+ * @returns a function from a connection and the parameters to the rows
+ */
+export function prepare<P extends object, R>(
+  build: Build<Reader, P, R>,
+): (db: Reader, parameters: P) => Promise<R[]> {
+  return compileOnce(build);
+}
+
+/** The same for a statement that changes something: it wants a unit of work. */
+export function prepareWrite<P extends object, R>(
+  build: Build<Transaction, P, R>,
+): (tx: Transaction, parameters: P) => Promise<R[]> {
+  return compileOnce(build);
+}
+
+function compileOnce<D extends Reader, P extends object, R>(build: Build<D, P, R>) {
+  const compiled: { sqlite?: CompiledQuery<R>; postgres?: CompiledQuery<R> } = {};
+  const placeholders = new Proxy({}, { get: (_target, name) => new Placeholder(String(name)) }) as P;
+  return async (db: D, parameters: P): Promise<R[]> => {
+    const engine = db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite';
+    const query = (compiled[engine] ??= build(db, placeholders).compile());
+    const values = query.parameters.map((value) =>
+      value instanceof Placeholder ? parameters[value.name as keyof P] : value,
+    );
+    return (await db.executeQuery<R>({ ...query, parameters: values })).rows;
+  };
+}

@@ -1,0 +1,185 @@
+import type { Generated } from 'kysely';
+
+/**
+ * The tables, as both engines store them: times are integer milliseconds since 1970, truth is 0 or 1, JSON is text.
+ * A `*_key` column is the normalised form that names are compared by (see `nameKey`).
+ */
+export interface Tables {
+  organizations: OrganizationTable;
+  organization_group_members: { group_id: number; organization_id: number };
+  users: UserTable;
+  staff_organizations: { user_id: number; organization_id: number };
+  tokens: TokenTable;
+  assessment_groups: { id: Generated<number>; organization_id: number; name: string; created_at: number };
+  group_members: GroupMemberTable;
+  group_member_counts: { group_id: number; role: string; members: number };
+  assessments: AssessmentTable;
+  assessment_access: { assessment_id: number; user_id: number };
+  assessment_tags: { id: Generated<number>; organization_id: number; name: string; name_key: string };
+  assessment_taggings: { assessment_id: number; tag_id: number };
+  testing_sessions: TestingSessionTable;
+  vulnerabilities: VulnerabilityTable;
+  vulnerability_tags: VulnerabilityTagTable;
+  vulnerability_taggings: { vulnerability_id: number; tag_id: number };
+  attachments: AttachmentTable;
+  assets: AssetTable;
+  asset_tags: AssetTagTable;
+  asset_taggings: { tag_id: number; asset_id: number };
+  listing_assets: { assessment_id: number; asset_id: number };
+  scope_rules: { assessment_id: number; asset_id: number; position: number; rule: string };
+  ports: PortTable;
+  port_counts: { asset_id: number; observed_state: string; ports: number };
+  audit_events: AuditEventTable;
+}
+
+/** An organization, or a group of them: both own tags under a uid of the same form. */
+export interface OrganizationTable {
+  id: Generated<number>;
+  uid: string;
+  kind: 'organization' | 'group';
+  name: string;
+  created_at: number;
+}
+
+export interface UserTable {
+  id: Generated<number>;
+  uid: string;
+  email: string;
+  email_key: string;
+  name: string | null;
+  /** `null` for platform staff. */
+  organization_id: number | null;
+  admin: number;
+  staff: number;
+  password_hash: string | null;
+  /** `null` until the invitation is accepted, which is the first sign-in or the first token. */
+  accepted_at: number | null;
+  banned_at: number | null;
+  created_at: number;
+}
+
+export interface TokenTable {
+  /** The `jti` of a JWT access token. */
+  id: string;
+  kind: 'personal' | 'jwt';
+  user_id: number;
+  /** SHA-256 of a personal access token, hexadecimal; `null` for a JWT, which carries its own proof. */
+  secret_hash: string | null;
+  /** Space-separated. */
+  scopes: string;
+  /** JSON array of CIDR blocks; `null` allows every address. */
+  allowed_addresses: string | null;
+  created_at: number;
+  expires_at: number | null;
+  revoked_at: number | null;
+  last_used_at: number | null;
+  last_used_from: string | null;
+}
+
+export interface GroupMemberTable {
+  id: Generated<number>;
+  group_id: number;
+  user_uid: string;
+  role: string;
+  created_at: number;
+}
+
+export interface AssessmentTable {
+  id: Generated<number>;
+  uid: string;
+  organization_id: number;
+  group_id: number | null;
+  name: string;
+  created_at: number;
+}
+
+export interface TestingSessionTable {
+  id: Generated<number>;
+  assessment_id: number;
+  tester_id: number;
+  started_at: number;
+  /** `null` while it runs. */
+  ended_at: number | null;
+}
+
+export interface VulnerabilityTable {
+  id: Generated<number>;
+  organization_id: number;
+  assessment_id: number;
+  title: string;
+  description: string;
+  severity: string;
+  status_id: number;
+  cvss_score: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface VulnerabilityTagTable {
+  id: Generated<number>;
+  organization_id: number;
+  name: string;
+  name_key: string;
+  editable: number;
+}
+
+export interface AttachmentTable {
+  id: Generated<number>;
+  vulnerability_id: number;
+  filename: string;
+  content_type: string;
+  file_size: number;
+  created_at: number;
+}
+
+export interface AssetTable {
+  id: Generated<number>;
+  uid: string;
+  organization_id: number;
+  type: string;
+  name: string;
+  /** The network address of a host, by which a scan finds it again; `null` otherwise. */
+  address: string | null;
+  criticality: string;
+  writable_by: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface AssetTagTable {
+  id: Generated<number>;
+  uid: string;
+  organization_id: number;
+  name: string;
+  name_key: string;
+}
+
+export interface PortTable {
+  asset_id: number;
+  protocol: string;
+  number: number;
+  observed_state: string;
+  service_name: string | null;
+  service_banner: string | null;
+  product_name: string | null;
+  product_version: string | null;
+  cpe: string | null;
+  first_seen: number;
+  last_seen: number;
+}
+
+export interface AuditEventTable {
+  id: Generated<number>;
+  at: number;
+  action: string;
+  object_type: string;
+  object_id: string;
+  organization_id: number | null;
+  /** `null` for the command line. */
+  user_id: number | null;
+  credential_id: string | null;
+  address: string | null;
+  request_id: string;
+  before: string | null;
+  after: string | null;
+}

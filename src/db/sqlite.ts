@@ -1,0 +1,188 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite';
+import { Kysely, SqliteDialect, type SqliteDatabase } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import { type Database, type DatabaseConfig, type Transaction, Unavailable } from './engine.ts';
+import { GroupCommit } from './group-commit.ts';
+import { isCurrent, migrate } from './migrate.ts';
+import type { Tables } from './schema.ts';
+
+const MAX_PREPARED_STATEMENTS = 500;
+
+type Connection = InstanceType<typeof DatabaseSync>;
+
+/** Opens `assay.db` in the data folder: one connection writes, another, read-only, answers every read. */
+export async function openSqlite(config: DatabaseConfig): Promise<Database> {
+  mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 });
+  const path = join(config.dataDirectory, 'assay.db');
+  const writer = new DatabaseSync(path, { timeout: config.timeout, enableForeignKeyConstraints: true });
+  writer.exec('pragma journal_mode = wal');
+  writer.exec('pragma synchronous = full');
+  writer.exec('pragma wal_autocheckpoint = 4000');
+  writer.exec('pragma cache_size = -65536');
+  writer.exec('pragma temp_store = memory');
+  const reader = new DatabaseSync(path, { timeout: config.timeout, readOnly: true });
+  reader.exec('pragma cache_size = -65536');
+  reader.exec('pragma temp_store = memory');
+
+  const statements = new StatementCache(writer);
+  const write = new Kysely<Tables>({ dialect: new SqliteDialect({ database: statements }) });
+  const readStatements = new StatementCache(reader);
+  const read = new Kysely<Tables>({ dialect: new SqliteDialect({ database: readStatements }) });
+  const dataVersion = reader.prepare('pragma data_version');
+
+  const begin = () => beginImmediate(writer, config.timeout);
+  const groupCommit = new GroupCommit({
+    begin,
+    savepoint: () => statements.run('savepoint unit'),
+    release: () => statements.run('release unit'),
+    undo: () => {
+      statements.run('rollback to unit');
+      statements.run('release unit');
+    },
+    commit: () => statements.run('commit'),
+    rollback: () => {
+      if (writer.isTransaction) statements.run('rollback');
+    },
+    inTransaction: () => writer.isTransaction,
+    translate: translateSqliteError,
+  });
+
+  return {
+    engine: 'sqlite',
+    read,
+    write: (unit) => groupCommit.submit(() => unit(write as Transaction)),
+    credentialMark: () => (dataVersion.get() as { data_version: number }).data_version,
+    async migrate() {
+      await begin();
+      try {
+        const names = await migrate('sqlite', {
+          execute: async (sql) => writer.exec(sql),
+          names: async (sql) =>
+            writer
+              .prepare(sql)
+              .all()
+              .map((row) => (row as { name: string }).name),
+        });
+        writer.exec('commit');
+        return names;
+      } catch (error) {
+        if (writer.isTransaction) writer.exec('rollback');
+        throw error;
+      }
+    },
+    async check() {
+      const rows = reader.prepare('select name from migrations').all() as { name: string }[];
+      if (!isCurrent(rows.map((row) => row.name))) throw new Unavailable('Migrations are not done yet.');
+    },
+    async backup(file) {
+      copyDatabase(reader, resolve(file));
+    },
+    statistics: () => ({ ...groupCommit.statistics(), connections: 2 }),
+    async close() {
+      await groupCommit.idle();
+      statements.close();
+      readStatements.close();
+    },
+  };
+}
+
+/** Takes the write lock. Waits for another process without blocking this one's event loop. */
+async function beginImmediate(writer: Connection, timeout: number): Promise<void> {
+  const deadline = Date.now() + timeout;
+  writer.exec('pragma busy_timeout = 0');
+  for (let pause = 1; ; pause = Math.min(pause * 2, 20)) {
+    try {
+      writer.exec('begin immediate');
+      return;
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      if (Date.now() >= deadline) {
+        throw new Unavailable('Another process holds the database.', { cause: error });
+      }
+      await delay(pause);
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && /database is (locked|busy)|SQLITE_BUSY/.test(error.message);
+}
+
+/** A disk that is full or failing is no fault of the request. */
+function translateSqliteError(error: unknown): unknown {
+  const failing =
+    /disk (is full|I\/O error)|database or disk is full|out of memory|readonly database|SQLITE_(FULL|IOERR|NOMEM)/;
+  if (error instanceof Error && (isBusy(error) || failing.test(error.message))) {
+    return new Unavailable('The database cannot write now.', { cause: error });
+  }
+  return error;
+}
+
+/** Writes beside the target and renames at the end, so that a file under the target's name is always whole. */
+function copyDatabase(reader: Connection, file: string): void {
+  if (existsSync(file))
+    throw new Error(`${file} exists already. Choose another name, or move it away first.`);
+  const unfinished = `${file}.${process.pid}.part`;
+  try {
+    reader.prepare('vacuum into ?').run(unfinished);
+    sync(unfinished);
+    renameSync(unfinished, file);
+    sync(dirname(file));
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Keeps statements prepared by their text: preparing costs several times what a point select does. */
+class StatementCache implements SqliteDatabase {
+  readonly #connection: Connection;
+  readonly #statements = new LRUCache<string, ReturnType<typeof adapt>>({ max: MAX_PREPARED_STATEMENTS });
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  prepare(sql: string): ReturnType<typeof adapt> {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = adapt(this.#connection.prepare(sql));
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  run(sql: string): void {
+    this.prepare(sql).run([]);
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#connection.close();
+  }
+}
+
+function adapt(statement: StatementSyncInstance) {
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters: readonly unknown[]) => statement.all(...parameters.map(bindable)) as unknown[],
+    run: (parameters: readonly unknown[]) => statement.run(...parameters.map(bindable)),
+    iterate: (parameters: readonly unknown[]) => statement.iterate(...parameters.map(bindable)),
+  };
+}
+
+/** A list travels as JSON, which `isOneOf` takes apart again. */
+function bindable(value: unknown): unknown {
+  return Array.isArray(value) ? JSON.stringify(value) : value;
+}

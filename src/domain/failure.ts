@@ -1,0 +1,46 @@
+/** One thing that is wrong with the input. */
+export interface Fault {
+  /** Dotted path from the root of the input: `tags.3.name`. */
+  property: string;
+  message: string;
+  /** The offending value; absent for a missing or a secret one. */
+  value?: unknown;
+}
+
+/**
+ * - `missing`: it does not exist, or the caller does not reach it, which must look the same
+ * - `forbidden`: it is there, and the caller's role or its own state does not allow the change
+ * - `invalid`: the input has the right form and a wrong value; `faults` says where
+ * - `conflict`: it clashes with what exists
+ */
+export type FailureKind = 'missing' | 'forbidden' | 'invalid' | 'conflict';
+
+/** What a rule of the domain refuses. The faces turn it into their own error body. */
+export class Failure extends Error {
+  override name = 'Failure';
+  readonly kind: FailureKind;
+  readonly faults: readonly Fault[];
+
+  constructor(kind: FailureKind, message: string, faults: readonly Fault[] = []) {
+    super(message);
+    this.kind = kind;
+    this.faults = faults;
+  }
+}
+
+/** @returns a failure of kind `missing` that names the thing and not the reason */
+export function missing(thing: string): Failure {
+  return new Failure('missing', `The ${thing} does not exist, or you cannot reach it.`);
+}
+
+/** @returns a failure of kind `invalid` that lists where the input is wrong */
+export function invalid(...faults: Fault[]): Failure {
+  return new Failure(
+    'invalid',
+    faults
+      .map((fault) => `${fault.property} ${fault.message}`)
+      .slice(0, 3)
+      .join('; '),
+    faults,
+  );
+}

@@ -1,0 +1,22 @@
+import { type Fault, invalid } from './failure.ts';
+
+const MAX_LENGTH = 255;
+
+/** @returns what is wrong with a name, or nothing (silences, section 6: 1 to 255 characters after trimming) */
+export function nameFault(property: string, name: string): Fault | undefined {
+  const length = [...name.trim()].length;
+  if (length === 0) return { property, message: 'must not be empty', value: name };
+  if (length > MAX_LENGTH)
+    return { property, message: `must have at most ${MAX_LENGTH} characters`, value: name };
+  return undefined;
+}
+
+/**
+ * @returns the name without outer space
+ * @throws Failure `invalid` when it is empty or too long
+ */
+export function cleanName(property: string, name: string): string {
+  const fault = nameFault(property, name);
+  if (fault !== undefined) throw invalid(fault);
+  return name.trim();
+}

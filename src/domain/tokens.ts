@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto';
+import type { Reader, Transaction } from '../db/engine.ts';
+import { credentialsChanged } from '../db/engine.ts';
+import { prepare } from '../db/prepared.ts';
+import { recordChange } from './audit.ts';
+import { invalid, missing } from './failure.ts';
+import { isAddressBlock } from '../auth/addresses.ts';
+import type { Actor } from '../auth/callers.ts';
+import type { Keys } from '../auth/keys.ts';
+import { isScope, type Scope, scopesOf } from '../auth/scopes.ts';
+import { hashSecret, newPersonalToken } from '../auth/secrets.ts';
+
+export interface TokenRequest {
+  userId: number;
+  kind: 'personal' | 'jwt';
+  /** Absent: everything that the account may hold. */
+  scopes?: readonly string[] | undefined;
+  /** Milliseconds since 1970; `null` for a personal access token that does not expire. */
+  expiresAt: number | null;
+  /** CIDR blocks or single addresses; empty allows every address. */
+  allowedAddresses?: readonly string[] | undefined;
+}
+
+export interface IssuedToken {
+  id: string;
+  /** The token itself, which is not stored and cannot be shown again. */
+  token: string;
+  expiresAt: number | null;
+}
+
+/** One token and its account, as far as a request must know. */
+export interface Credential {
+  tokenId: string;
+  scopes: string;
+  allowedAddresses: string | null;
+  expiresAt: number | null;
+  revokedAt: number | null;
+  userId: number;
+  uid: string;
+  emailKey: string;
+  organizationId: number | null;
+  admin: number;
+  staff: number;
+  bannedAt: number | null;
+}
+
+const selectCredential = (db: Reader) =>
+  db
+    .selectFrom('tokens')
+    .innerJoin('users', 'users.id', 'tokens.user_id')
+    .select([
+      'tokens.id as tokenId',
+      'tokens.scopes as scopes',
+      'tokens.allowed_addresses as allowedAddresses',
+      'tokens.expires_at as expiresAt',
+      'tokens.revoked_at as revokedAt',
+      'users.id as userId',
+      'users.uid as uid',
+      'users.email_key as emailKey',
+      'users.organization_id as organizationId',
+      'users.admin as admin',
+      'users.staff as staff',
+      'users.banned_at as bannedAt',
+    ]);
+
+const byId = prepare<{ id: string }, Credential>((db, p) =>
+  selectCredential(db).where('tokens.id', '=', p.id),
+);
+const bySecret = prepare<{ hash: string }, Credential>((db, p) =>
+  selectCredential(db).where('tokens.secret_hash', '=', p.hash),
+);
+
+/** @returns the credential with this id, valid or not */
+export async function credentialById(db: Reader, id: string): Promise<Credential | undefined> {
+  return (await byId(db, { id }))[0];
+}
+
+/** @returns the credential of a personal access token, valid or not */
+export async function credentialBySecret(db: Reader, token: string): Promise<Credential | undefined> {
+  return (await bySecret(db, { hash: hashSecret(token) }))[0];
+}
+
+/**
+ * Makes a token for an account. An account that has one counts as signed in, so its invitation is accepted.
+ * @throws Failure `missing` for an unknown or banned user, `invalid` for scopes that it may not hold and for
+ *   addresses that are none
+ */
+export async function issueToken(
+  tx: Transaction,
+  keys: Keys,
+  actor: Actor,
+  request: TokenRequest,
+  now: number,
+): Promise<IssuedToken> {
+  const user = await tx
+    .selectFrom('users')
+    .leftJoin('organizations', 'organizations.id', 'users.organization_id')
+    .select([
+      'users.uid',
+      'users.admin',
+      'users.staff',
+      'users.organization_id',
+      'users.accepted_at',
+      'users.banned_at',
+      'organizations.uid as organization',
+    ])
+    .where('users.id', '=', request.userId)
+    .executeTakeFirst();
+  if (user === undefined || user.banned_at !== null) throw missing('user');
+
+  const account = { staff: user.staff === 1, admin: user.admin === 1 };
+  const scopes = grantable(request.scopes, scopesOf(account));
+  const allowedAddresses = request.allowedAddresses ?? [];
+  allowedAddresses.forEach((block, index) => {
+    if (!isAddressBlock(block)) {
+      throw invalid({
+        property: `allowIp.${index}`,
+        message: 'must be an IP address or a CIDR block such as 10.0.0.0/8',
+        value: block,
+      });
+    }
+  });
+
+  const id = randomUUID();
+  const { kind, expiresAt } = request;
+  const scope = scopes.join(' ');
+  const token =
+    kind === 'personal'
+      ? newPersonalToken()
+      : await keys.sign(
+          {
+            jti: id,
+            sub: user.uid,
+            client_id: 'assay-cli',
+            scope,
+            ...(user.organization === null ? {} : { org: user.organization }),
+            admin: account.admin,
+            staff: account.staff,
+          },
+          { issuedAt: now, expiresAt: expiresAt ?? now },
+        );
+  await tx
+    .insertInto('tokens')
+    .values({
+      id,
+      kind,
+      user_id: request.userId,
+      secret_hash: kind === 'personal' ? hashSecret(token) : null,
+      scopes: scope,
+      allowed_addresses: allowedAddresses.length === 0 ? null : JSON.stringify(allowedAddresses),
+      created_at: now,
+      expires_at: expiresAt,
+    })
+    .execute();
+  if (user.accepted_at === null) {
+    await tx.updateTable('users').set({ accepted_at: now }).where('id', '=', request.userId).execute();
+  }
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'token.create',
+    object: ['token', id],
+    organizationId: user.organization_id,
+    before: null,
+    after: {
+      user: user.uid,
+      kind,
+      scopes: scope,
+      expires_at: expiresAt,
+      allowed_addresses: allowedAddresses,
+    },
+  });
+  return { id, token, expiresAt };
+}
+
+/**
+ * Revokes a token for good, by its id or, for a personal access token, by the token itself.
+ * @throws Failure `missing` when there is none; revoking a revoked one changes nothing
+ */
+export async function revokeToken(
+  tx: Transaction,
+  actor: Actor,
+  idOrToken: string,
+  now: number,
+): Promise<{ id: string }> {
+  const found = (await credentialById(tx, idOrToken)) ?? (await credentialBySecret(tx, idOrToken));
+  if (found === undefined) throw missing('token');
+  if (found.revokedAt === null) {
+    await tx.updateTable('tokens').set({ revoked_at: now }).where('id', '=', found.tokenId).execute();
+    credentialsChanged(tx);
+    await recordChange(tx, actor, {
+      at: now,
+      action: 'token.revoke',
+      object: ['token', found.tokenId],
+      organizationId: found.organizationId,
+      before: { revoked_at: null },
+      after: { revoked_at: now },
+    });
+  }
+  return { id: found.tokenId };
+}
+
+/** @returns every token, without its secret, oldest first */
+export async function listTokens(db: Reader) {
+  return db
+    .selectFrom('tokens')
+    .innerJoin('users', 'users.id', 'tokens.user_id')
+    .select([
+      'tokens.id',
+      'tokens.kind',
+      'users.email',
+      'tokens.scopes',
+      'tokens.allowed_addresses',
+      'tokens.created_at',
+      'tokens.expires_at',
+      'tokens.revoked_at',
+      'tokens.last_used_at',
+      'tokens.last_used_from',
+    ])
+    .orderBy('tokens.created_at')
+    .orderBy('tokens.id')
+    .execute();
+}
+
+function grantable(requested: readonly string[] | undefined, allowed: readonly Scope[]): readonly Scope[] {
+  if (requested === undefined) return allowed;
+  const faults = requested.flatMap((scope, index) => {
+    if (!isScope(scope)) return [{ property: `scopes.${index}`, message: 'is not a scope', value: scope }];
+    if (!allowed.includes(scope)) {
+      return [{ property: `scopes.${index}`, message: 'is more than this account may hold', value: scope }];
+    }
+    return [];
+  });
+  if (faults.length > 0) throw invalid(...faults);
+  if (requested.length === 0) throw invalid({ property: 'scopes', message: 'must name at least one scope' });
+  return [...new Set(requested)].filter(isScope);
+}
+
+/** When and from where a token was last used. */
+export interface TokenUse {
+  at: number;
+  address: string;
+}
+
+/** Writes the last use of each token, keyed by its id; a later use that is already there stays. */
+export async function recordTokenUse(tx: Transaction, uses: ReadonlyMap<string, TokenUse>): Promise<void> {
+  for (const [id, use] of uses) {
+    await tx
+      .updateTable('tokens')
+      .set({ last_used_at: use.at, last_used_from: use.address })
+      .where('id', '=', id)
+      .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', use.at)]))
+      .execute();
+  }
+}

@@ -1,0 +1,161 @@
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../auth/callers.ts';
+import type { Scope } from '../auth/scopes.ts';
+import { isPersonalToken } from '../auth/secrets.ts';
+import { nameKey } from '../db/portable.ts';
+import { Problem } from './problems.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import type { TokenCache } from './token-cache.ts';
+
+/** Who may call a route. */
+export type Access =
+  /** A caller whose token holds one of these scopes. */
+  | { scopes: readonly Scope[]; schemes: 'bearer' | 'all' }
+  /** Everyone, within the rate limit of their address. */
+  | 'open'
+  /** Everyone, always: the route does nothing but say that it is not there, or that the server lives. */
+  | 'unlimited';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The operation's name in metrics and log lines. */
+    operation: string;
+    access: Access;
+    /** Statuses that this route answers without a body. */
+    bodiless?: readonly number[];
+  }
+  interface FastifyRequest {
+    /** Set on every route that wants scopes. */
+    caller: Caller | null;
+    rateHeaders: Record<string, string> | null;
+  }
+}
+
+const BASIC = /^basic$/i;
+const BEARER = /^bearer$/i;
+const CHALLENGE = 'Bearer realm="assay"';
+
+export interface AccessDependencies {
+  tokens: TokenCache;
+  limiter: RateLimiter;
+  clock: () => number;
+}
+
+/**
+ * Decides whether a request may go on, in the order of the silences, section 4: several schemes, no valid credential,
+ * an address outside the allow list, the rate limit, a missing scope. Sets `request.caller`.
+ * @throws Problem when it may not
+ */
+export async function checkAccess(
+  request: FastifyRequest,
+  { tokens, limiter, clock }: AccessDependencies,
+): Promise<void> {
+  const { access } = request.routeOptions.config;
+  if (access === 'unlimited') return;
+  const now = clock();
+  if (access === 'open') {
+    limit(request, limiter, `address:${request.ip}`, now);
+    return;
+  }
+  const { token, email } = readCredential(request, access.schemes);
+  const identity = await tokens.identify(token, now);
+  if (identity === undefined || (email !== undefined && identity.emailKey !== nameKey(email)))
+    throw invalidToken();
+  if (identity.allowed !== null && !identity.allowed.has(request.ip)) {
+    throw new Problem('forbidden', 'This token may not be used from this address.', {
+      source: 'Authorization',
+    });
+  }
+  limit(request, limiter, `user:${identity.userId}`, now);
+  if (!access.scopes.some((scope) => identity.scopes.has(scope))) throw insufficientScope(access.scopes);
+
+  tokens.used(identity.tokenId, { at: now, address: request.ip });
+  request.caller = {
+    userId: identity.userId,
+    uid: identity.uid,
+    credentialId: identity.tokenId,
+    organizationId: identity.organizationId,
+    admin: identity.admin || identity.staff,
+    staff: identity.staff,
+    scopes: identity.scopes,
+    address: request.ip,
+    requestId: request.id,
+  };
+}
+
+/** @returns the caller of a request whose route wants scopes */
+export function callerOf(request: FastifyRequest): Caller {
+  if (request.caller === null) throw new Error(`Route ${request.routeOptions.url} has no caller.`);
+  return request.caller;
+}
+
+function limit(request: FastifyRequest, limiter: RateLimiter, key: string, now: number): void {
+  const { allowed, headers } = limiter.take(key, now);
+  request.rateHeaders = headers;
+  if (!allowed) {
+    throw new Problem('rate-limited', `Too many requests. Try again in ${headers['retry-after']} seconds.`, {
+      headers,
+    });
+  }
+}
+
+/** Finds the token, and for the basic scheme the e-mail address that must go with it. */
+function readCredential(
+  request: FastifyRequest,
+  schemes: 'bearer' | 'all',
+): { token: string; email?: string } {
+  const { authorization } = request.headers;
+  const key = schemes === 'all' ? request.headers['x-auth'] : undefined;
+  if (authorization !== undefined && key !== undefined) {
+    throw new Problem('invalid-request', 'Send one credential: either the Authorization header or X-Auth.', {
+      source: 'Authorization',
+      headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_request"` },
+    });
+  }
+  if (typeof key === 'string') {
+    if (!isPersonalToken(key)) throw invalidToken();
+    return { token: key };
+  }
+  if (authorization === undefined) {
+    throw new Problem('unauthorized', 'Send a token in the Authorization header, as "Bearer <token>".', {
+      source: 'Authorization',
+      headers: { 'www-authenticate': CHALLENGE },
+    });
+  }
+  const space = authorization.indexOf(' ');
+  const scheme = space < 0 ? authorization : authorization.slice(0, space);
+  const value = space < 0 ? '' : authorization.slice(space + 1).trim();
+  if (BEARER.test(scheme) && value !== '') return { token: value };
+  if (schemes === 'all' && BASIC.test(scheme)) return readBasic(value);
+  throw invalidToken();
+}
+
+/** RFC 7617: the e-mail address as user name, a personal access token as password. */
+function readBasic(value: string): { token: string; email: string } {
+  const text = Buffer.from(value, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  const token = text.slice(colon + 1);
+  if (colon < 0 || !isPersonalToken(token)) throw invalidToken();
+  return { token, email: text.slice(0, colon) };
+}
+
+/** RFC 6750, section 3.1. Unknown, expired, revoked and banned look the same. */
+function invalidToken(): Problem {
+  return new Problem('unauthorized', 'The token is not valid: it is unknown, expired or revoked.', {
+    source: 'Authorization',
+    headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
+  });
+}
+
+function insufficientScope(scopes: readonly Scope[]): Problem {
+  return new Problem(
+    'forbidden',
+    `The token lacks the scope for this. One of these is needed: ${scopes.join(', ')}.`,
+    {
+      source: 'Authorization',
+      headers: {
+        'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scopes.join(' ')}"`,
+      },
+    },
+  );
+}

@@ -1,0 +1,52 @@
+import type { ProblemKind, Shape } from './problems.ts';
+
+export const AREA_NAMES = ['v1', 'tagging', 'assessment', 'asset', 'streaming'] as const;
+export type AreaName = (typeof AREA_NAMES)[number];
+
+/** A part of the API with its own prefix and its own error bodies. */
+export interface Area {
+  name: AreaName | 'server';
+  /** What every path of the area begins with. */
+  prefix: string;
+  shapeOf(status: number): Shape;
+  /** Statuses that the area answers with another one. */
+  statuses?: Readonly<Record<number, number>>;
+  /** Kinds of problem that have another name in the area. */
+  kinds?: Partial<Record<ProblemKind, ProblemKind>>;
+  /** The names and addresses that stand in the API description. */
+  title: string;
+}
+
+const invalidIsMalformed = {
+  statuses: { 422: 400 },
+  kinds: { 'validation-failed': 'invalid-request' },
+} as const;
+
+/** Who gets which body (silences, section 4). */
+export const AREAS: Readonly<Record<AreaName, Area>> = {
+  v1: { name: 'v1', prefix: '/v1', title: 'V1', shapeOf: () => 'B' },
+  tagging: {
+    name: 'tagging',
+    prefix: '/api/tagging',
+    title: 'Tagging',
+    shapeOf: (status) => ([400, 404, 405].includes(status) ? 'A' : 'B'),
+  },
+  assessment: {
+    name: 'assessment',
+    prefix: '/api/assessment',
+    title: 'Assessment groups',
+    shapeOf: () => 'C',
+    ...invalidIsMalformed,
+  },
+  asset: { name: 'asset', prefix: '/api/asset', title: 'Assets', shapeOf: () => 'B' },
+  streaming: {
+    name: 'streaming',
+    prefix: '/api/streaming',
+    title: 'Ports',
+    shapeOf: () => 'D',
+    ...invalidIsMalformed,
+  },
+};
+
+/** Everything outside the areas. */
+export const SERVER_AREA: Area = { name: 'server', prefix: '', title: 'Server', shapeOf: () => 'B' };

@@ -1,0 +1,84 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { AddressSet } from '../auth/addresses.ts';
+import type { Context } from '../context.ts';
+import { Problem } from './problems.ts';
+import type { TokenCache } from './token-cache.ts';
+
+const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Counts what a server does, and serves the counts at `/metrics` in Prometheus' text format. */
+export function registerMetrics(app: FastifyInstance, { config, db }: Context, tokens: TokenCache): void {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const requests = new Counter({
+    name: 'assay_requests_total',
+    help: 'Requests answered, by operation and status.',
+    labelNames: ['operation', 'status'],
+    registers,
+  });
+  const latencies = new Histogram({
+    name: 'assay_request_duration_seconds',
+    help: 'Time from the first byte of a request to the last of its response, by operation.',
+    labelNames: ['operation'],
+    buckets: LATENCY_BUCKETS,
+    registers,
+  });
+  const counted = (name: string, help: string, read: () => number): void => {
+    const counter: Counter = new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        counter.reset();
+        counter.inc(read());
+      },
+    });
+  };
+  const measured = (name: string, help: string, read: () => number): void => {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        gauge.set(read());
+      },
+    });
+  };
+  counted('assay_commits_total', 'Durable commits.', () => db.statistics().commits);
+  counted(
+    'assay_transactions_total',
+    'Units of work that were committed.',
+    () => db.statistics().transactions,
+  );
+  measured('assay_transactions_per_commit', 'Units of work that shared a commit, on average.', () => {
+    const { commits, transactions } = db.statistics();
+    return commits === 0 ? 0 : transactions / commits;
+  });
+  measured('assay_pool_connections', 'Open database connections.', () => db.statistics().connections);
+  measured('assay_pool_waiting', 'Work that waits for a database connection.', () => db.statistics().waiting);
+  counted('assay_tokens_cached_total', 'Tokens verified from the cache.', () => tokens.statistics().hits);
+  counted('assay_tokens_checked_total', 'Tokens that needed the database.', () => tokens.statistics().misses);
+
+  app.addHook('onResponse', async (request: FastifyRequest, reply: FastifyReply) => {
+    const { operation = 'unknown-path' } = request.routeOptions.config ?? {};
+    requests.inc({ operation, status: reply.statusCode });
+    latencies.observe({ operation }, reply.elapsedTime / 1000);
+  });
+
+  const allowed = new AddressSet(config.metricsAllowed);
+  app.get(
+    '/metrics',
+    { config: { operation: 'metrics', access: 'open' }, schema: { hide: true } },
+    async (request, reply) => {
+      if (!allowed.has(request.ip)) {
+        throw new Problem(
+          'forbidden',
+          'Metrics are not shown to this address. ASSAY_METRICS_ALLOWED names who may.',
+        );
+      }
+      return reply.type(registry.contentType).send(await registry.metrics());
+    },
+  );
+}

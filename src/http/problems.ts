@@ -1,0 +1,236 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { Unavailable } from '../db/engine.ts';
+import { Failure, type Fault } from '../domain/failure.ts';
+import type { Area } from './areas.ts';
+
+/** Every way in which a request can fail: its status, and the title that people read. */
+const KINDS = {
+  'invalid-request': { status: 400, title: 'The request is malformed' },
+  unauthorized: { status: 401, title: 'Authentication is needed' },
+  forbidden: { status: 403, title: 'This is not allowed' },
+  'not-found': { status: 404, title: 'There is no such thing' },
+  'group-not-found': { status: 404, title: 'There is no such assessment group' },
+  'method-not-allowed': { status: 405, title: 'The method is not allowed here' },
+  conflict: { status: 409, title: 'It conflicts with what exists' },
+  'batch-too-large': { status: 413, title: 'The batch is too large' },
+  'body-too-large': { status: 413, title: 'The body is too large' },
+  'unsupported-media-type': { status: 415, title: 'The body is not of a supported type' },
+  'validation-failed': { status: 422, title: 'The request has invalid values' },
+  'rate-limited': { status: 429, title: 'Too many requests' },
+  'internal-error': { status: 500, title: 'Something went wrong here' },
+  unavailable: { status: 503, title: 'The service cannot answer now' },
+} as const;
+
+export type ProblemKind = keyof typeof KINDS;
+
+const VALUE_LENGTH = 100;
+const RETRY_AFTER_SECONDS = 2;
+
+export interface ProblemDetails {
+  faults?: readonly Fault[];
+  /** The parameter or header at fault. */
+  source?: string;
+  batch?: { max: number; size: number };
+  headers?: Record<string, string>;
+}
+
+/** A failure that has a status code: what every error becomes before an area gives it its shape. */
+export class Problem extends Error {
+  override name = 'Problem';
+  readonly kind: ProblemKind;
+  readonly details: ProblemDetails;
+
+  constructor(kind: ProblemKind, message: string, details: ProblemDetails = {}, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+    this.details = details;
+  }
+
+  get status(): number {
+    return KINDS[this.kind].status;
+  }
+}
+
+/** @returns the problem that an error is; whatever nobody foresaw is an internal error that tells nothing */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof Failure) return fromFailure(error);
+  if (error instanceof Unavailable) return unavailable(error);
+  switch ((error as FastifyError).code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Problem(
+        'body-too-large',
+        'The body is larger than this server takes.',
+        {},
+        { cause: error },
+      );
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new Problem(
+        'unsupported-media-type',
+        'The body must be JSON: send it with Content-Type: application/json.',
+        { source: 'Content-Type' },
+        { cause: error },
+      );
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new Problem('invalid-request', 'The body does not have the length that Content-Length says.');
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return new Problem('invalid-request', 'The body is not JSON.', {}, { cause: error });
+    case 'FST_ERR_BAD_URL':
+      return new Problem('invalid-request', 'The path is not a valid URL path.', { source: 'path' });
+    case 'FST_ERR_HANDLER_TIMEOUT':
+      return unavailable(error);
+    default:
+      return new Problem(
+        'internal-error',
+        'The request failed here. The log has the reason under the request id.',
+        {},
+        { cause: error },
+      );
+  }
+}
+
+function unavailable(cause: unknown): Problem {
+  return new Problem(
+    'unavailable',
+    `The service cannot answer now. Try again in ${RETRY_AFTER_SECONDS} seconds.`,
+    { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } },
+    { cause },
+  );
+}
+
+function fromFailure(failure: Failure): Problem {
+  const kinds = {
+    missing: 'not-found',
+    forbidden: 'forbidden',
+    invalid: 'validation-failed',
+    conflict: 'conflict',
+  } as const;
+  const source = failure.faults[0]?.property;
+  return new Problem(
+    kinds[failure.kind],
+    failure.message,
+    { faults: failure.faults, ...(source === undefined ? {} : { source }) },
+    { cause: failure },
+  );
+}
+
+/** What a problem's body may need to know of the request and the deployment. */
+export interface ProblemContext {
+  requestId: string;
+  errorTypeBase: string;
+}
+
+/** Sends a problem in the shape that the area gives its status (silences, section 4). */
+export function sendProblem(
+  reply: FastifyReply,
+  request: FastifyRequest,
+  area: Area,
+  problem: Problem,
+  errorTypeBase: string,
+): FastifyReply {
+  const status = area.statuses?.[problem.status] ?? problem.status;
+  reply
+    .code(status)
+    .headers(problem.details.headers ?? {})
+    .header('cache-control', 'no-store');
+  if (request.routeOptions.config.bodiless?.includes(status)) return reply.send();
+  const shape = area.shapeOf(status);
+  const kind = area.kinds?.[problem.kind] ?? problem.kind;
+  const body = SHAPES[shape](problem, {
+    kind,
+    status,
+    area: area.name,
+    requestId: request.id,
+    errorTypeBase,
+  });
+  return reply
+    .type(
+      shape === 'A' || shape === 'D'
+        ? 'application/json; charset=utf-8'
+        : 'application/problem+json; charset=utf-8',
+    )
+    .serializer(JSON.stringify)
+    .send(body);
+}
+
+interface ShapeInput extends ProblemContext {
+  kind: ProblemKind;
+  status: number;
+  area: string;
+}
+
+/** The four error bodies of the specification. */
+const SHAPES = {
+  A: (problem: Problem, input: ShapeInput) => ({ id: input.requestId, error: problem.message }),
+
+  B: (problem: Problem, input: ShapeInput) => ({
+    type: typeUri(input),
+    title: KINDS[input.kind].title,
+    status: input.status,
+    detail: problem.message,
+    instance: input.requestId,
+    ...groupFaults(problem.details.faults ?? []),
+    ...(problem.details.batch === undefined
+      ? {}
+      : { maxBatchSize: problem.details.batch.max, batchSize: problem.details.batch.size }),
+  }),
+
+  C: (problem: Problem, input: ShapeInput) => ({
+    status: input.status,
+    title: KINDS[input.kind].title,
+    type: typeUri(input),
+    detail: problem.message,
+    instance: input.requestId,
+    logId: input.requestId,
+  }),
+
+  D: (problem: Problem, input: ShapeInput) => ({
+    detail: problem.message,
+    id: input.requestId,
+    source: problem.details.source ?? '',
+    status: input.status,
+    title: KINDS[input.kind].title,
+  }),
+} as const;
+
+export type Shape = keyof typeof SHAPES;
+
+function typeUri(input: ShapeInput): string {
+  return `${input.errorTypeBase}/${input.area}/${input.kind}`;
+}
+
+interface FaultBody {
+  message: string;
+  property: string;
+  value?: string;
+}
+
+/** Faults inside an array go by the item's index, the others stand alone. */
+function groupFaults(faults: readonly Fault[]): {
+  failedValidation?: FaultBody[];
+  failedValidations?: { index: number; failedValidation: FaultBody[] }[];
+} {
+  const single: FaultBody[] = [];
+  const perItem = new Map<number, FaultBody[]>();
+  for (const fault of faults) {
+    const body = { message: fault.message, property: fault.property, ...valueOf(fault) };
+    const index = /^[^.]+\.(\d+)(\.|$)/.exec(fault.property)?.[1];
+    if (index === undefined) single.push(body);
+    else perItem.set(Number(index), [...(perItem.get(Number(index)) ?? []), body]);
+  }
+  return {
+    ...(single.length === 0 ? {} : { failedValidation: single }),
+    ...(perItem.size === 0
+      ? {}
+      : {
+          failedValidations: [...perItem].map(([index, failedValidation]) => ({ index, failedValidation })),
+        }),
+  };
+}
+
+function valueOf(fault: Fault): { value?: string } {
+  if (fault.value === undefined) return {};
+  const text = typeof fault.value === 'string' ? fault.value : JSON.stringify(fault.value);
+  return { value: text.slice(0, VALUE_LENGTH) };
+}

@@ -1,0 +1,113 @@
+import type { Area } from './areas.ts';
+import { Type } from 'typebox';
+
+/** What the schemas of every area are made of. Every string and array has a limit. */
+
+export const MAX_TEXT = 2_048;
+const MAX_URL = 4_096;
+
+/** ISO 8601, UTC, with milliseconds. */
+export const DateTime = Type.String({
+  format: 'date-time',
+  maxLength: 24,
+  examples: ['2026-11-21T10:30:00.000Z'],
+});
+
+export const RequestId = Type.String({ maxLength: 64, description: "The request's id, as in the log." });
+
+/** A text in a response, which the database limits. */
+export const Text = Type.String({ maxLength: 65_536 });
+
+const FailedValidation = Type.Array(
+  Type.Object({
+    message: Type.String({ maxLength: MAX_TEXT }),
+    property: Type.String({ maxLength: MAX_TEXT, description: 'Dotted path from the root of the body.' }),
+    value: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Cut at 100 characters; absent for a secret.' }),
+    ),
+  }),
+  { maxItems: 100_000 },
+);
+
+export const Errors = {
+  A: Type.Object(
+    { id: RequestId, error: Type.String({ maxLength: MAX_TEXT }) },
+    { title: 'Simple error', examples: [{ id: '7b0a…', error: 'The body is not JSON.' }] },
+  ),
+  B: Type.Object(
+    {
+      type: Type.String({ maxLength: MAX_URL }),
+      title: Type.String({ maxLength: MAX_TEXT }),
+      status: Type.Integer(),
+      detail: Type.String({ maxLength: MAX_TEXT }),
+      instance: RequestId,
+      failedValidation: Type.Optional(FailedValidation),
+      failedValidations: Type.Optional(
+        Type.Array(Type.Object({ index: Type.Integer(), failedValidation: FailedValidation }), {
+          maxItems: 100_000,
+        }),
+      ),
+      maxBatchSize: Type.Optional(Type.Integer()),
+      batchSize: Type.Optional(Type.Integer()),
+    },
+    { title: 'Validation problem' },
+  ),
+  C: Type.Object(
+    {
+      status: Type.Integer(),
+      title: Type.String({ maxLength: MAX_TEXT }),
+      type: Type.String({ maxLength: MAX_URL }),
+      detail: Type.String({ maxLength: MAX_TEXT }),
+      instance: RequestId,
+      logId: RequestId,
+    },
+    { title: 'Group problem' },
+  ),
+  D: Type.Object(
+    {
+      detail: Type.String({ maxLength: MAX_TEXT }),
+      id: RequestId,
+      source: Type.String({
+        maxLength: MAX_TEXT,
+        description: 'The parameter or header at fault, or nothing.',
+      }),
+      status: Type.Integer(),
+      title: Type.String({ maxLength: MAX_TEXT }),
+    },
+    { title: 'Port error' },
+  ),
+};
+
+/**
+ * The error responses of an operation.
+ * @param area whose shapes they have
+ * @param statuses the ones that this operation can answer beside those that every operation can
+ * @param bodiless the ones that come without a body
+ */
+export function errorResponses(area: Area, statuses: readonly number[], bodiless: readonly number[] = []) {
+  const common = [401, 403, 404, 429, 500, 503];
+  return Object.fromEntries(
+    [...new Set([...common, ...statuses])].sort().map((status) => {
+      const description = DESCRIPTIONS[status] ?? 'Error';
+      if (bodiless.includes(status))
+        return [status, { description: `${description} Without a body.`, type: 'null' }];
+      const shape = area.shapeOf(status);
+      const type = shape === 'A' || shape === 'D' ? 'application/json' : 'application/problem+json';
+      return [status, { description, content: { [type]: { schema: Errors[shape] } } }];
+    }),
+  );
+}
+
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+  400: 'Malformed: not JSON, or a value of the wrong type or in a bad parameter.',
+  401: 'No valid credential.',
+  403: 'The credential or the role does not allow it.',
+  404: 'It does not exist, or is out of reach.',
+  409: 'It conflicts with what exists.',
+  413: 'The batch or the body is too large.',
+  415: 'The body is not JSON.',
+  422: 'Of the right type and with a wrong value.',
+  429: 'Too many requests. Retry-After says when to try again.',
+  500: 'Something went wrong in the server.',
+  503: 'The service cannot answer now. Retry-After says when to try again.',
+};

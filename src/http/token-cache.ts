@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { AddressSet } from '../auth/addresses.ts';
+import type { Keys } from '../auth/keys.ts';
+import { isScope, type Scope, scopesOf } from '../auth/scopes.ts';
+import { isPersonalToken, looksPersonal } from '../auth/secrets.ts';
+import type { Database } from '../db/engine.ts';
+import {
+  type Credential,
+  credentialById,
+  credentialBySecret,
+  recordTokenUse,
+  type TokenUse,
+} from '../domain/tokens.ts';
+
+const MAX_TOKENS = 50_000;
+const FLUSH_MILLISECONDS = 5_000;
+
+/** A token that is good now, and what it is good for. */
+export interface Identity {
+  tokenId: string;
+  userId: number;
+  uid: string;
+  emailKey: string;
+  organizationId: number | null;
+  admin: boolean;
+  staff: boolean;
+  scopes: ReadonlySet<Scope>;
+  /** `null` allows every address. */
+  allowed: AddressSet | null;
+}
+
+interface Entry {
+  identity: Identity;
+  expiresAt: number;
+  /** The database's credential mark when this was read: while it stands, nothing can have changed. */
+  mark: number;
+}
+
+/**
+ * Turns tokens into identities. A verified token is remembered by its SHA-256, so its signature is checked once;
+ * expiry is checked at every use, and revocation and bans whenever the database says that credentials may have changed.
+ */
+export class TokenCache {
+  readonly #db: Database;
+  readonly #keys: Keys;
+  readonly #entries = new LRUCache<string, Entry>({ max: MAX_TOKENS });
+  #uses = new Map<string, TokenUse>();
+  readonly #timer: NodeJS.Timeout;
+  #hits = 0;
+  #misses = 0;
+
+  constructor(db: Database, keys: Keys) {
+    this.#db = db;
+    this.#keys = keys;
+    // A use that could not be written is not lost: it waits for the next flush.
+    this.#timer = setInterval(() => void this.flush().catch(() => undefined), FLUSH_MILLISECONDS).unref();
+  }
+
+  /** @returns who holds the token; `undefined` when it is unknown, expired or revoked, or its user is banned */
+  async identify(token: string, now: number): Promise<Identity | undefined> {
+    const key = createHash('sha256').update(token).digest('base64');
+    // The mark comes before the reading that it stands for, so a change in between is seen next time.
+    const mark = this.#db.credentialMark();
+    const known = this.#entries.get(key);
+    if (known !== undefined && known.mark === mark) {
+      this.#hits += 1;
+      return known.expiresAt > now ? known.identity : undefined;
+    }
+    this.#misses += 1;
+    const credential =
+      known === undefined
+        ? await this.#prove(token, now)
+        : await credentialById(this.#db.read, known.identity.tokenId);
+    if (credential === undefined || !isValid(credential, now)) {
+      this.#entries.delete(key);
+      return undefined;
+    }
+    const identity =
+      known !== undefined && isSame(known.identity, credential) ? known.identity : toIdentity(credential);
+    this.#entries.set(key, { identity, expiresAt: credential.expiresAt ?? Number.POSITIVE_INFINITY, mark });
+    return identity;
+  }
+
+  /** Remembers that a token was used; written with the next flush. */
+  used(tokenId: string, use: TokenUse): void {
+    this.#uses.set(tokenId, use);
+  }
+
+  /** Writes the last uses that wait. */
+  async flush(): Promise<void> {
+    if (this.#uses.size === 0) return;
+    const uses = this.#uses;
+    this.#uses = new Map();
+    try {
+      await this.#db.write((tx) => recordTokenUse(tx, uses));
+    } catch (error) {
+      this.#uses = new Map([...uses, ...this.#uses]);
+      throw error;
+    }
+  }
+
+  /** Tokens that needed no look at the database, and those that did. */
+  statistics(): { hits: number; misses: number } {
+    return { hits: this.#hits, misses: this.#misses };
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush().catch(() => undefined);
+  }
+
+  /** Checks a token that was not seen before. */
+  async #prove(token: string, now: number): Promise<Credential | undefined> {
+    if (looksPersonal(token)) {
+      return isPersonalToken(token) ? credentialBySecret(this.#db.read, token) : undefined;
+    }
+    const claims = await this.#keys.verify(token, now);
+    if (claims?.jti === undefined) return undefined;
+    const credential = await credentialById(this.#db.read, claims.jti);
+    return credential?.uid === claims.sub ? credential : undefined;
+  }
+}
+
+function isValid(credential: Credential, now: number): boolean {
+  return (
+    credential.revokedAt === null &&
+    credential.bannedAt === null &&
+    (credential.expiresAt === null || credential.expiresAt > now)
+  );
+}
+
+/** What can change about a token while it lives. */
+function isSame(identity: Identity, credential: Credential): boolean {
+  return (
+    identity.admin === (credential.admin === 1) &&
+    identity.staff === (credential.staff === 1) &&
+    identity.organizationId === credential.organizationId &&
+    identity.emailKey === credential.emailKey
+  );
+}
+
+function toIdentity(credential: Credential): Identity {
+  const account = { admin: credential.admin === 1, staff: credential.staff === 1 };
+  const held = new Set<string>(scopesOf(account));
+  return {
+    tokenId: credential.tokenId,
+    userId: credential.userId,
+    uid: credential.uid,
+    emailKey: credential.emailKey,
+    organizationId: credential.organizationId,
+    ...account,
+    // An account that was demoted keeps its tokens and loses what it may no longer hold.
+    scopes: new Set(
+      credential.scopes
+        .split(' ')
+        .filter((scope) => held.has(scope))
+        .filter(isScope),
+    ),
+    allowed:
+      credential.allowedAddresses === null
+        ? null
+        : new AddressSet(JSON.parse(credential.allowedAddresses) as string[]),
+  };
+}

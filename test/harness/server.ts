@@ -1,0 +1,96 @@
+import { inject } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { addressesOf, type Config, loadConfig } from '../../src/config.ts';
+import { type Context, openContext } from '../../src/context.ts';
+import { createTestDatabase } from './database.ts';
+
+export interface TestResponse {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The parsed body; `undefined` when there is none. */
+  body: any;
+}
+
+export interface RequestOptions {
+  token?: string | undefined;
+  headers?: Record<string, string> | undefined;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Sent as it is, with `Content-Type: application/json` unless the headers say otherwise. */
+  raw?: string | undefined;
+}
+
+export interface TestServer {
+  context: Context;
+  origin: string;
+  /** Everything that was logged so far, one object a line. */
+  logs(): Record<string, unknown>[];
+  request(method: string, path: string, options?: RequestOptions): Promise<TestResponse>;
+  close(): Promise<void>;
+}
+
+/** Starts the real server in this process, on a free port, over a database of its own on the engine of the run. */
+export async function startTestServer(
+  overrides: Partial<Config> = {},
+  clock: () => number = Date.now,
+): Promise<TestServer> {
+  const database = await createTestDatabase();
+  const config: Config = {
+    ...loadConfig({}, { PORT: '0', ASSAY_RATE_LIMIT: '0' }),
+    dataDirectory: database.dataDirectory,
+    databaseUrl: database.databaseUrl,
+    ...overrides,
+  };
+  const lines: string[] = [];
+  const context = await openContext(config, { write: (line: string) => void lines.push(line) });
+  context.clock = clock;
+  await context.db.migrate();
+  const app = await buildApp(context);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const address = app.server.address();
+  const origin = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  Object.assign(context.addresses, addressesOf(config, origin));
+  return {
+    context,
+    origin,
+    logs: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+    request: (method, path, options) => send(origin, method, path, options),
+    async close() {
+      await app.close();
+      await context.db.close();
+      await database.drop();
+    },
+  };
+}
+
+/** Sends one request, without following redirects. */
+export async function send(
+  origin: string,
+  method: string,
+  path: string,
+  { token, headers = {}, body, raw }: RequestOptions = {},
+): Promise<TestResponse> {
+  const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const response = await fetch(origin + path, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(content === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(content === undefined ? {} : { body: content }),
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson && text !== '' ? JSON.parse(text) : undefined,
+  };
+}
+
+/** The engine that this run is for. */
+export const engine = (): 'sqlite' | 'postgres' => inject('engine');

@@ -1,0 +1,70 @@
+import { commandLine } from '../../src/auth/callers.ts';
+import type { Transaction } from '../../src/db/engine.ts';
+import { createAssessment, grantAssessmentAccess } from '../../src/domain/assessments.ts';
+import { createAsset, type NewAsset } from '../../src/domain/assets.ts';
+import { addGroupMember, createAssessmentGroup, type GroupRole } from '../../src/domain/groups.ts';
+import { createOrganization } from '../../src/domain/organizations.ts';
+import { issueToken } from '../../src/domain/tokens.ts';
+import { createUser, type NewUser } from '../../src/domain/users.ts';
+import type { TestServer } from './server.ts';
+
+export interface TestUser {
+  id: number;
+  uid: string;
+  email: string;
+  /** A personal access token with everything that the account may hold. */
+  token: string;
+}
+
+let counter = 0;
+const next = () => (counter += 1);
+
+/** Makes what a test needs, through the same functions that the product uses. */
+export function worldOf({ context }: TestServer) {
+  const { db, keys, clock } = context;
+  const actor = commandLine();
+  const write = <T>(unit: (tx: Transaction) => Promise<T>) => db.write(unit);
+
+  const token = (
+    userId: number,
+    options: {
+      scopes?: string[];
+      expiresAt?: number | null;
+      allowedAddresses?: string[];
+      kind?: 'personal' | 'jwt';
+    } = {},
+  ) =>
+    write((tx) =>
+      issueToken(tx, keys, actor, { userId, kind: 'personal', expiresAt: null, ...options }, clock()),
+    );
+
+  return {
+    token,
+    organization: (uid = `org${next()}`) =>
+      write((tx) => createOrganization(tx, actor, { uid, name: `Organization ${uid}` }, clock())),
+    /** A user who has a token; with `organization` absent, platform staff. */
+    async user(input: Partial<NewUser> = {}): Promise<TestUser> {
+      const created = await write((tx) =>
+        createUser(tx, actor, { email: `user${next()}@example.com`, ...input }, clock()),
+      );
+      return { ...created, token: (await token(created.id)).token };
+    },
+    /** A user who never signed in. */
+    invited: (input: Partial<NewUser> = {}) =>
+      write((tx) => createUser(tx, actor, { email: `user${next()}@example.com`, ...input }, clock())),
+    assessment: (organization: string, uid = `assessment-${next()}`, groupId?: number) =>
+      write((tx) =>
+        createAssessment(tx, actor, { uid, name: `Assessment ${uid}`, organization, groupId }, clock()),
+      ),
+    access: (assessmentUid: string, userId: number) =>
+      write((tx) => grantAssessmentAccess(tx, actor, assessmentUid, userId, clock())),
+    group: (organization: string) =>
+      write((tx) => createAssessmentGroup(tx, actor, { organization, name: `Group ${next()}` }, clock())),
+    member: (groupId: number, userUid: string, role: GroupRole) =>
+      write((tx) => addGroupMember(tx, actor, { groupId, userUid, role }, clock())),
+    asset: (input: Pick<NewAsset, 'organization'> & Partial<NewAsset>) =>
+      write((tx) => createAsset(tx, actor, { type: 'webapp', name: `Asset ${next()}`, ...input }, clock())),
+    /** Every audit event so far, oldest first. */
+    auditEvents: () => db.read.selectFrom('audit_events').selectAll().orderBy('id').execute(),
+  };
+}
