@@ -38,7 +38,8 @@ export interface Database {
   /**
    * Runs a unit of work and resolves once it is durable. The unit is run again as a whole when the engine asks for
    * it, so it changes nothing but the database and waits for nothing else.
-   * @throws Unavailable when the engine cannot take it now; whatever the unit throws, with nothing changed
+   * @throws Unavailable when the engine cannot take it now, WriteConflict when others were always faster; whatever
+   *   the unit throws, with nothing changed
    */
   write<T>(unit: (tx: Transaction) => Promise<T>): Promise<T>;
   /** A number that differs from an earlier one whenever a user or a token may have changed since, in any process. */
@@ -71,6 +72,14 @@ export function changesCredentials(tx: object): boolean {
 /** The engine cannot answer now, through no fault of the caller's: worth another try later. */
 export class Unavailable extends Error {
   override name = 'Unavailable';
+}
+
+/**
+ * Others changed the same rows, again and again. A unit of work that finds what it has read replaced may throw it
+ * as well: it is then run again, as when the engine finds out.
+ */
+export class WriteConflict extends Unavailable {
+  override name = 'WriteConflict';
 }
 
 /** Opens the database that the configuration names; only the driver that it needs is loaded. */

@@ -8,6 +8,7 @@ import {
   type DatabaseConfig,
   type Transaction,
   Unavailable,
+  WriteConflict,
 } from './engine.ts';
 import { isCurrent, migrate } from './migrate.ts';
 import type { Tables } from './schema.ts';
@@ -72,7 +73,7 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
         } catch (error) {
           if (!isSerializationFailure(error)) throw translatePostgresError(error);
           if (attempts >= MAX_ATTEMPTS)
-            throw new Unavailable('The write met others too often.', { cause: error });
+            throw new WriteConflict('The write met others too often.', { cause: error });
           await delay(Math.random() * 2 ** attempts);
         }
       }
@@ -174,7 +175,7 @@ function codeOf(error: unknown): string {
 
 /** 40001 and 40P01: the engine chose this transaction to give way. */
 function isSerializationFailure(error: unknown): boolean {
-  return ['40001', '40P01'].includes(codeOf(error));
+  return error instanceof WriteConflict || ['40001', '40P01'].includes(codeOf(error));
 }
 
 /** Connection trouble, shutdown, too many clients and timeouts: none is the fault of the request. */

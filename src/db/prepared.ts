@@ -30,15 +30,28 @@ export function prepareWrite<P extends object, R>(
   return compileOnce(build);
 }
 
+/** The same for a statement of which only the number of rows that it changed is wanted. */
+export function prepareChange<P extends object>(
+  build: Build<Transaction, P, unknown>,
+): (tx: Transaction, parameters: P) => Promise<number> {
+  const bind = compileAndBind(build);
+  return async (tx, parameters) => Number((await tx.executeQuery(bind(tx, parameters))).numAffectedRows ?? 0);
+}
+
 function compileOnce<D extends Reader, P extends object, R>(build: Build<D, P, R>) {
+  const bind = compileAndBind(build);
+  return async (db: D, parameters: P): Promise<R[]> => (await db.executeQuery<R>(bind(db, parameters))).rows;
+}
+
+function compileAndBind<D extends Reader, P extends object, R>(build: Build<D, P, R>) {
   const compiled: { sqlite?: CompiledQuery<R>; postgres?: CompiledQuery<R> } = {};
   const placeholders = new Proxy({}, { get: (_target, name) => new Placeholder(String(name)) }) as P;
-  return async (db: D, parameters: P): Promise<R[]> => {
+  return (db: D, parameters: P): CompiledQuery<R> => {
     const engine = db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite';
     const query = (compiled[engine] ??= build(db, placeholders).compile());
     const values = query.parameters.map((value) =>
       value instanceof Placeholder ? parameters[value.name as keyof P] : value,
     );
-    return (await db.executeQuery<R>({ ...query, parameters: values })).rows;
+    return { ...query, parameters: values };
   };
 }

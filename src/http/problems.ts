@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { Unavailable } from '../db/engine.ts';
+import { Unavailable, WriteConflict } from '../db/engine.ts';
 import { Failure, type Fault } from '../domain/failure.ts';
 import type { Area } from './areas.ts';
 
@@ -55,6 +55,14 @@ export class Problem extends Error {
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof Failure) return fromFailure(error);
+  if (error instanceof WriteConflict) {
+    return new Problem(
+      'conflict',
+      'Others change the same things at the same time. Try again.',
+      {},
+      { cause: error },
+    );
+  }
   if (error instanceof Unavailable) return unavailable(error);
   switch ((error as FastifyError).code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
