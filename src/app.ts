@@ -6,12 +6,21 @@ import { registerStreamingRoutes } from './api/streaming/routes.ts';
 import { registerTaggingRoutes } from './api/tagging/routes.ts';
 import { registerV1Routes } from './api/v1/routes.ts';
 import type { Context } from './context.ts';
-import { answerErrors, registerArea, type RegisterRoutes } from './http/area-plugin.ts';
-import { AREAS, type AreaName, SERVER_AREA } from './http/areas.ts';
+import {
+  answerErrors,
+  guardRoutes,
+  registerArea,
+  type RegisterRoutes,
+  watchMethods,
+} from './http/area-plugin.ts';
+import { areaAt, AREAS, type AreaName, SERVER_AREA } from './http/areas.ts';
+import { refuseBrokenRequest } from './http/broken-requests.ts';
 import { registerMetrics } from './http/metrics.ts';
+import { openDocumentation, registerDescription } from './http/openapi.ts';
 import { sendProblem, toProblem } from './http/problems.ts';
 import { RateLimiter } from './http/rate-limit.ts';
 import { registerServerRoutes } from './http/server-routes.ts';
+import { securityHeaders } from './http/security-headers.ts';
 import { TokenCache } from './http/token-cache.ts';
 import { compileValidator } from './http/validation.ts';
 
@@ -26,39 +35,46 @@ const ROUTES: Readonly<Record<AreaName, RegisterRoutes>> = {
 /** Builds the HTTP app of a context: the areas that its configuration names, and the server's own routes. */
 export async function buildApp(context: Context): Promise<FastifyInstance> {
   const { config, db, keys, log, clock } = context;
+  const headers = securityHeaders(config);
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: () => randomUUID(),
-    requestIdLogLabel: 'requestId',
     bodyLimit: config.bodyLimit,
     requestTimeout: config.requestTimeout,
     handlerTimeout: config.requestTimeout,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     trustProxy: config.trustedProxies.length === 0 ? false : [...config.trustedProxies],
-    routerOptions: { maxParamLength: 8_192 },
+    // Node takes no request line that is longer, so whether a parameter is too long is its schema's to say.
+    routerOptions: { maxParamLength: 16_384 },
     frameworkErrors: (error, request, reply) => {
-      const area =
-        Object.values(AREAS).find(({ prefix }) => request.url.startsWith(`${prefix}/`)) ?? SERVER_AREA;
-      void sendProblem(reply, request, area, toProblem(error), context.addresses.errorTypeBase);
+      reply.headers(headers).header('x-request-id', request.id);
+      void sendProblem(
+        reply,
+        request,
+        areaAt(request.url),
+        toProblem(error),
+        context.addresses.errorTypeBase,
+      );
     },
+    clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, headers, context),
   });
   app.setValidatorCompiler(compileValidator);
   acceptJsonOnly(app);
   app.decorateRequest('caller', null);
   app.decorateRequest('rateHeaders', null);
+  app.addHook('onRoute', openDocumentation);
   app.addHook('onRoute', (route) => {
     if (route.config?.access === undefined) throw new Error(`${route.url} does not say who may call it.`);
   });
 
   const tokens = new TokenCache(db, keys);
   app.addHook('onClose', () => tokens.close());
-  const access = { tokens, limiter: new RateLimiter(config.rateLimit), clock };
 
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-    reply.header('x-content-type-options', 'nosniff');
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(headers).header('x-request-id', request.id);
+    done();
   });
   app.addHook('onResponse', async (request, reply) => {
     log.info(
@@ -76,10 +92,14 @@ export async function buildApp(context: Context): Promise<FastifyInstance> {
     );
   });
 
-  registerMetrics(app, context, tokens);
-  for (const name of config.areas) registerArea(app, AREAS[name], ROUTES[name], context, access);
+  guardRoutes(app, { tokens, limiter: new RateLimiter(config.rateLimit), clock });
   answerErrors(app, SERVER_AREA, context);
+  const refuseOtherMethods = watchMethods(app, SERVER_AREA);
+  registerMetrics(app, context, tokens);
+  await registerDescription(app, context);
   registerServerRoutes(app, context);
+  refuseOtherMethods();
+  for (const name of config.areas) registerArea(app, AREAS[name], ROUTES[name], context);
   await app.ready();
   return app;
 }

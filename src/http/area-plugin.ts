@@ -9,7 +9,7 @@ import type {
 } from 'fastify';
 import type { Context } from '../context.ts';
 import { type AccessDependencies, checkAccess } from './access.ts';
-import type { Area } from './areas.ts';
+import { type Area, areaAt } from './areas.ts';
 import { Problem, sendProblem, toProblem } from './problems.ts';
 
 /** What a routes file registers on: handlers get the types of their schemas. */
@@ -24,34 +24,31 @@ export type TypedInstance = FastifyInstance<
 /** Registers the operations of an area; paths begin after the area's prefix. */
 export type RegisterRoutes = (app: TypedInstance, context: Context) => void;
 
-/** Adds an area: its access rule, its error bodies, its 404 and 405, and its operations. */
+/** Holds every route to its access rule; an unknown path has none. */
+export function guardRoutes(app: FastifyInstance, access: AccessDependencies): void {
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.is404) return;
+    try {
+      await checkAccess(request, access);
+    } finally {
+      if (request.rateHeaders !== null) reply.headers(request.rateHeaders);
+    }
+  });
+}
+
+/** Adds an area: its error bodies, its 404 and 405, and its operations. */
 export function registerArea(
   app: FastifyInstance,
   area: Area,
   registerRoutes: RegisterRoutes,
   context: Context,
-  access: AccessDependencies,
 ): void {
   app.register(
     async (scope: FastifyInstance) => {
-      scope.addHook('onRequest', async (request, reply) => {
-        if (request.is404) return;
-        try {
-          await checkAccess(request, access);
-        } finally {
-          if (request.rateHeaders !== null) reply.headers(request.rateHeaders);
-        }
-      });
       answerErrors(scope, area, context);
-      const methods = new Map<string, Set<string>>();
-      scope.addHook('onRoute', (route) => {
-        const known = methods.get(route.url) ?? new Set();
-        for (const method of [route.method].flat()) known.add(method);
-        methods.set(route.url, known);
-      });
+      const refuse = watchMethods(scope, area);
       registerRoutes(scope.withTypeProvider<TypeBoxTypeProvider>(), context);
-      for (const [url, known] of [...methods])
-        refuseOtherMethods(scope, url.slice(area.prefix.length), known);
+      refuse();
     },
     { prefix: area.prefix },
   );
@@ -76,11 +73,27 @@ export function answerErrors(scope: FastifyInstance, area: Area, { addresses, lo
   });
 }
 
-/** Known path, unknown method: 405, which Fastify would answer with 404. */
-function refuseOtherMethods(scope: FastifyInstance, url: string, known: ReadonlySet<string>): void {
-  const allow = [...known].sort().join(', ');
+/**
+ * Watches which methods the paths of an area get.
+ * @returns what to call when all are there: other methods are then answered with 405, for which Fastify has 404
+ */
+export function watchMethods(scope: FastifyInstance, area: Area): () => void {
+  const urls = new Set<string>();
+  scope.addHook('onRoute', ({ url }) => {
+    if (areaAt(url) === area) urls.add(url);
+  });
+  return () => {
+    for (const url of [...urls]) {
+      const known = scope.supportedMethods.filter((method) => scope.hasRoute({ url, method }));
+      refuseOtherMethods(scope, url.slice(area.prefix.length), known);
+    }
+  };
+}
+
+function refuseOtherMethods(scope: FastifyInstance, url: string, known: readonly string[]): void {
+  const allow = known.toSorted().join(', ');
   scope.route({
-    method: scope.supportedMethods.filter((method) => !known.has(method)),
+    method: scope.supportedMethods.filter((method) => !known.includes(method)),
     url,
     config: { operation: 'method-not-allowed', access: 'unlimited' },
     schema: { hide: true },

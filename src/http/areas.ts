@@ -1,4 +1,5 @@
-import type { ProblemKind, Shape } from './problems.ts';
+import type { ProblemKind } from './problem-kinds.ts';
+import type { Shape } from './problems.ts';
 
 export const AREA_NAMES = ['v1', 'tagging', 'assessment', 'asset', 'streaming'] as const;
 export type AreaName = (typeof AREA_NAMES)[number];
@@ -50,3 +51,8 @@ export const AREAS: Readonly<Record<AreaName, Area>> = {
 
 /** Everything outside the areas. */
 export const SERVER_AREA: Area = { name: 'server', prefix: '', title: 'Server', shapeOf: () => 'B' };
+
+/** @returns the area that a path belongs to */
+export function areaAt(path: string): Area {
+  return Object.values(AREAS).find(({ prefix }) => path.startsWith(`${prefix}/`)) ?? SERVER_AREA;
+}

@@ -2,26 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Unavailable, WriteConflict } from '../db/engine.ts';
 import { Failure, type Fault } from '../domain/failure.ts';
 import type { Area } from './areas.ts';
-
-/** Every way in which a request can fail: its status, and the title that people read. */
-const KINDS = {
-  'invalid-request': { status: 400, title: 'The request is malformed' },
-  unauthorized: { status: 401, title: 'Authentication is needed' },
-  forbidden: { status: 403, title: 'This is not allowed' },
-  'not-found': { status: 404, title: 'There is no such thing' },
-  'group-not-found': { status: 404, title: 'There is no such assessment group' },
-  'method-not-allowed': { status: 405, title: 'The method is not allowed here' },
-  conflict: { status: 409, title: 'It conflicts with what exists' },
-  'batch-too-large': { status: 413, title: 'The batch is too large' },
-  'body-too-large': { status: 413, title: 'The body is too large' },
-  'unsupported-media-type': { status: 415, title: 'The body is not of a supported type' },
-  'validation-failed': { status: 422, title: 'The request has invalid values' },
-  'rate-limited': { status: 429, title: 'Too many requests' },
-  'internal-error': { status: 500, title: 'Something went wrong here' },
-  unavailable: { status: 503, title: 'The service cannot answer now' },
-} as const;
-
-export type ProblemKind = keyof typeof KINDS;
+import { KINDS, type ProblemKind } from './problem-kinds.ts';
 
 const VALUE_LENGTH = 100;
 const RETRY_AFTER_SECONDS = 2;
@@ -143,23 +124,27 @@ export function sendProblem(
     .headers(problem.details.headers ?? {})
     .header('cache-control', 'no-store');
   if (request.routeOptions.config.bodiless?.includes(status)) return reply.send();
+  const { type, body } = problemBody(problem, area, { requestId: request.id, errorTypeBase });
+  return reply.type(type).serializer(JSON.stringify).send(body);
+}
+
+/** @returns the body of a problem, as the area has it, and its media type */
+export function problemBody(
+  problem: Problem,
+  area: Area,
+  context: ProblemContext,
+): { type: string; body: object } {
+  const status = area.statuses?.[problem.status] ?? problem.status;
   const shape = area.shapeOf(status);
   const kind = area.kinds?.[problem.kind] ?? problem.kind;
-  const body = SHAPES[shape](problem, {
-    kind,
-    status,
-    area: area.name,
-    requestId: request.id,
-    errorTypeBase,
-  });
-  return reply
-    .type(
-      shape === 'A' || shape === 'D'
-        ? 'application/json; charset=utf-8'
-        : 'application/problem+json; charset=utf-8',
-    )
-    .serializer(JSON.stringify)
-    .send(body);
+  return {
+    type: `${mediaTypeOf(shape)}; charset=utf-8`,
+    body: SHAPES[shape](problem, { ...context, kind, status, area: area.name }),
+  };
+}
+
+export function mediaTypeOf(shape: Shape): 'application/json' | 'application/problem+json' {
+  return shape === 'A' || shape === 'D' ? 'application/json' : 'application/problem+json';
 }
 
 interface ShapeInput extends ProblemContext {

@@ -1,5 +1,6 @@
-import type { Area } from './areas.ts';
 import { Type } from 'typebox';
+import type { Area } from './areas.ts';
+import { mediaTypeOf } from './problems.ts';
 
 /** What the schemas of every area are made of. Every string and array has a limit. */
 
@@ -30,10 +31,7 @@ const FailedValidation = Type.Array(
 );
 
 export const Errors = {
-  A: Type.Object(
-    { id: RequestId, error: Type.String({ maxLength: MAX_TEXT }) },
-    { title: 'Simple error', examples: [{ id: '7b0a…', error: 'The body is not JSON.' }] },
-  ),
+  A: Type.Object({ id: RequestId, error: Type.String({ maxLength: MAX_TEXT }) }, { title: 'Simple error' }),
   B: Type.Object(
     {
       type: Type.String({ maxLength: MAX_URL }),
@@ -92,8 +90,7 @@ export function errorResponses(area: Area, statuses: readonly number[], bodiless
       if (bodiless.includes(status))
         return [status, { description: `${description} Without a body.`, type: 'null' }];
       const shape = area.shapeOf(status);
-      const type = shape === 'A' || shape === 'D' ? 'application/json' : 'application/problem+json';
-      return [status, { description, content: { [type]: { schema: Errors[shape] } } }];
+      return [status, { description, content: { [mediaTypeOf(shape)]: { schema: Errors[shape] } } }];
     }),
   );
 }

@@ -1,7 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
+import { AREAS, SERVER_AREA } from './areas.ts';
+import { KINDS, type ProblemKind } from './problem-kinds.ts';
+import { Problem } from './problems.ts';
 
-/** The routes outside the areas: health, readiness, public keys. */
+/** The routes outside the areas: health, readiness, public keys, what kinds of problem mean, and the front door. */
 export function registerServerRoutes(app: FastifyInstance, { db, keys }: Context): void {
   const hidden = { schema: { hide: true } } as const;
 
@@ -19,4 +22,32 @@ export function registerServerRoutes(app: FastifyInstance, { db, keys }: Context
     { config: { operation: 'jwks', access: 'open' }, ...hidden },
     async (_request, reply) => reply.header('cache-control', 'public, max-age=300').send(keys.jwks),
   );
+
+  // Relative, so that it holds behind a proxy that adds a prefix.
+  app.get('/', { config: { operation: 'front-door', access: 'open' }, ...hidden }, async (_request, reply) =>
+    reply.redirect('docs'),
+  );
+
+  app.get<{ Params: { area: string; kind: string } }>(
+    '/problems/:area/:kind',
+    { config: { operation: 'problem', access: 'open' }, ...hidden },
+    async ({ params: { area, kind } }, reply) => {
+      const text = explainProblem(area, kind);
+      if (text === undefined) throw new Problem('not-found', `There is no kind of problem ${area}/${kind}.`);
+      return reply
+        .header('cache-control', 'public, max-age=300')
+        .type('text/plain; charset=utf-8')
+        .send(text);
+    },
+  );
+}
+
+/** @returns what the `type` of an error body stands for, in plain text */
+function explainProblem(areaName: string, kind: string): string | undefined {
+  const area = [...Object.values(AREAS), SERVER_AREA].find(({ name }) => name === areaName);
+  if (area === undefined || !Object.hasOwn(KINDS, kind)) return undefined;
+  const { status, title, meaning } = KINDS[kind as ProblemKind];
+  // Some areas answer this kind under another name.
+  if (area.kinds?.[kind as ProblemKind] !== undefined) return undefined;
+  return `${title} (${status})\n\n${meaning}\n`;
 }

@@ -3,7 +3,7 @@ import { changeAssetTaggings, createAssetTags } from '../../domain/asset-tags.ts
 import { callerOf } from '../../http/access.ts';
 import type { RegisterRoutes } from '../../http/area-plugin.ts';
 import { AREAS } from '../../http/areas.ts';
-import { errorResponses } from '../../http/schemas.ts';
+import { errorResponses, MAX_TEXT } from '../../http/schemas.ts';
 import { changeTaggingsBody, createTagsBody, OrganizationPath, TagsResponse } from './schemas.ts';
 
 const area = AREAS.tagging;
@@ -80,11 +80,11 @@ export const registerTaggingRoutes: RegisterRoutes = (app, { addresses, clock, c
   );
 };
 
-const count = (description: string) => ({ description, schema: { type: 'integer' } });
+const count = (description: string) => ({ description, type: 'integer' });
 const PAGINATION_HEADERS = {
   'Pagination-Limit': count('The most tags that one request creates.'),
   'Pagination-Current-Page': count('Always 1.'),
   'Pagination-Total-Pages': count('Always 1.'),
   'Pagination-Total-Count': count('How many tags were created.'),
-  Link: { description: 'RFC 8288.', schema: { type: 'string' } },
+  Link: { description: 'RFC 8288.', type: 'string', maxLength: MAX_TEXT },
 };

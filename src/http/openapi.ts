@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
+import type { Config } from '../config.ts';
+import type { Context } from '../context.ts';
+import { areaAt, AREAS, type AreaName } from './areas.ts';
+import { completeDocument, type Document, securityOf, securitySchemes } from './openapi-document.ts';
+
+const DOCS = '/docs';
+const TITLE = 'Assay API';
+
+const DESCRIPTION = `Assay is an open, self-hosted security-testing platform: it organizes assessments, their vulnerabilities, tags, members, assets and ports.
+
+Every operation wants a token: send it as \`Authorization: Bearer <token>\`. Make one with \`assay token create\`. Each area has one shape for its errors; the \`type\` of a problem is an address that explains it. Every response carries \`X-Request-Id\`, which is also in the log.`;
+
+const TAG_DESCRIPTIONS: Readonly<Record<AreaName, string>> = {
+  v1: 'Vulnerabilities and their tags, assessment tags, users, testing hours.',
+  tagging: 'Tags on assets.',
+  assessment: 'Members of assessment groups.',
+  asset: 'Assets, and the listings that they belong to.',
+  streaming: 'Open and closed ports of host assets.',
+};
+
+/** Scripts, styles and pictures of the server itself, and requests to where the API is; nothing inline, nothing outside. */
+const contentSecurityPolicy = (origins: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    `connect-src ${["'self'", ...origins].join(' ')}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+/**
+ * Describes every route that is registered after it, from the schemas that validate: `/openapi.json`, and a page to
+ * browse it at `/docs`.
+ */
+export async function registerDescription(
+  app: FastifyInstance,
+  { addresses, config }: Context,
+): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.1',
+      info: {
+        title: TITLE,
+        version: '2.0.0',
+        summary: 'The programmatic interface of a security-testing platform.',
+        description: DESCRIPTION,
+        license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
+      },
+      tags: config.areas.map((name) => ({ name: AREAS[name].title, description: TAG_DESCRIPTIONS[name] })),
+      components: { securitySchemes: securitySchemes(addresses.authUrl) },
+    },
+    convertConstToEnum: false,
+    stripBasePath: false,
+    transform: ({ schema, url, route }) => ({ url, schema: describeRoute(schema, route) }),
+    transformObject: (input) =>
+      'openapiObject' in input
+        ? (completeDocument(input.openapiObject as Document, addresses) as typeof input.openapiObject)
+        : input.swaggerObject,
+  });
+
+  let sent: { text: string; etag: string } | undefined;
+  app.get(
+    '/openapi.json',
+    { config: { operation: 'openapi', access: 'open' }, schema: { hide: true } },
+    async (request, reply) => {
+      sent ??= describe(app);
+      reply.header('cache-control', 'public, max-age=300').header('etag', sent.etag);
+      if (request.headers['if-none-match'] === sent.etag) return reply.code(304).send();
+      return reply.type('application/json; charset=utf-8').send(sent.text);
+    },
+  );
+
+  await app.register(swaggerUi, {
+    routePrefix: DOCS,
+    staticCSP: contentSecurityPolicy(configuredOrigins(config)),
+    theme: { title: TITLE },
+    uiConfig: {
+      layout: 'BaseLayout',
+      deepLinking: true,
+      docExpansion: 'list',
+      tagsSorter: 'alpha',
+      displayOperationId: true,
+      validatorUrl: null,
+    },
+  });
+}
+
+/** Everyone may read the documentation; its plugin does not say so itself. */
+export function openDocumentation(route: RouteOptions): void {
+  if (route.url === DOCS || route.url.startsWith(`${DOCS}/`)) {
+    route.config = { operation: 'documentation', access: 'open', ...route.config };
+  }
+}
+
+function describe(app: FastifyInstance): { text: string; etag: string } {
+  const text = `${JSON.stringify(app.swagger(), null, 2)}\n`;
+  return { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
+}
+
+/** Adds what the route's own configuration says: its area, and who may call it. */
+function describeRoute(schema: FastifySchema | undefined, route: RouteOptions): FastifySchema {
+  const access = route.config?.access;
+  if (schema === undefined || schema.hide === true || access === undefined) return { hide: true };
+  const scope =
+    typeof access === 'object' && access.scopes.includes('api') ? ' The token needs the scope `api`.' : '';
+  return {
+    ...schema,
+    tags: [areaAt(route.url).title],
+    security: securityOf(access),
+    description: `${schema.description ?? ''}${scope}`.trim(),
+  };
+}
+
+function configuredOrigins({ baseUrl, baseUrlFedramp, clientBaseUrl }: Config): string[] {
+  const urls = [baseUrl, baseUrlFedramp, clientBaseUrl].filter((url) => url !== undefined);
+  return [...new Set(urls.map((url) => new URL(url).origin))];
+}
