@@ -57,7 +57,7 @@ export function registerArea(
 /** Every error below this scope, and every unknown path, is answered in the area's shape. */
 export function answerErrors(scope: FastifyInstance, area: Area, { addresses, log }: Context): void {
   scope.setErrorHandler(async (error, request, reply) => {
-    const problem = toProblem(error);
+    const problem = toProblem(error, area);
     if (problem.status >= 500)
       log.error({ requestId: request.id, err: problem.cause ?? problem }, problem.message);
     // A clash is nobody's fault, and worth a look when it is frequent.

@@ -14,6 +14,8 @@ export interface Area {
   statuses?: Readonly<Record<number, number>>;
   /** Kinds of problem that have another name in the area. */
   kinds?: Partial<Record<ProblemKind, ProblemKind>>;
+  /** The kind of a missing thing, as against an unknown path; `not-found` when absent. */
+  missing?: ProblemKind;
   /** The names and addresses that stand in the API description. */
   title: string;
 }
@@ -38,6 +40,7 @@ export const AREAS: Readonly<Record<AreaName, Area>> = {
     title: 'Assessment groups',
     shapeOf: () => 'C',
     ...invalidIsMalformed,
+    missing: 'group-not-found',
   },
   asset: { name: 'asset', prefix: '/api/asset', title: 'Assets', shapeOf: () => 'B' },
   streaming: {

@@ -33,9 +33,9 @@ export class Problem extends Error {
 }
 
 /** @returns the problem that an error is; whatever nobody foresaw is an internal error that tells nothing */
-export function toProblem(error: unknown): Problem {
+export function toProblem(error: unknown, area?: Area): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof Failure) return fromFailure(error);
+  if (error instanceof Failure) return fromFailure(error, area);
   if (error instanceof WriteConflict) {
     return new Problem(
       'conflict',
@@ -88,9 +88,9 @@ function unavailable(cause: unknown): Problem {
   );
 }
 
-function fromFailure(failure: Failure): Problem {
+function fromFailure(failure: Failure, area: Area | undefined): Problem {
   const kinds = {
-    missing: 'not-found',
+    missing: area?.missing ?? 'not-found',
     forbidden: 'forbidden',
     invalid: 'validation-failed',
     conflict: 'conflict',
