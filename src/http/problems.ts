@@ -2,9 +2,9 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Unavailable, WriteConflict } from '../db/engine.ts';
 import { Failure, type Fault } from '../domain/failure.ts';
 import type { Area } from './areas.ts';
+import { offendingValue } from './offending-value.ts';
 import { KINDS, type ProblemKind } from './problem-kinds.ts';
 
-const VALUE_LENGTH = 100;
 const RETRY_AFTER_SECONDS = 2;
 
 export interface ProblemDetails {
@@ -209,8 +209,9 @@ function groupFaults(faults: readonly Fault[]): {
   for (const fault of faults) {
     const body = { message: fault.message, property: fault.property, ...valueOf(fault) };
     const index = /^[^.]+\.(\d+)(\.|$)/.exec(fault.property)?.[1];
-    if (index === undefined) single.push(body);
-    else perItem.set(Number(index), [...(perItem.get(Number(index)) ?? []), body]);
+    const item = index === undefined ? single : perItem.get(Number(index));
+    if (item === undefined) perItem.set(Number(index), [body]);
+    else item.push(body);
   }
   return {
     ...(single.length === 0 ? {} : { failedValidation: single }),
@@ -224,6 +225,5 @@ function groupFaults(faults: readonly Fault[]): {
 
 function valueOf(fault: Fault): { value?: string } {
   if (fault.value === undefined) return {};
-  const text = typeof fault.value === 'string' ? fault.value : JSON.stringify(fault.value);
-  return { value: text.slice(0, VALUE_LENGTH) };
+  return { value: offendingValue(fault.value) };
 }

@@ -7,14 +7,22 @@ import { Problem } from './problems.ts';
 type JsonSchema = Record<string, unknown>;
 type Validated = { value: unknown } | { error: Problem };
 
-/** Beyond this many array items, only the first wrong type is looked for: a hostile body may have a million. */
+/** Beyond this many array items, only the first fault is looked for: a hostile body may have a million. */
 const MAX_ITEMS_SEARCHED = 20_000;
 
 const first = newAjv({ allErrors: false });
 const all = newAjv({ allErrors: true });
 
 function newAjv(options: { allErrors: boolean }): Ajv {
-  const ajv = new Ajv({ strict: false, verbose: true, validateFormats: false, ...options });
+  // Schemas are ours and tested; to check them against their own schema costs a start more than to compile them.
+  const ajv = new Ajv({
+    strict: false,
+    verbose: true,
+    validateFormats: false,
+    meta: false,
+    validateSchema: false,
+    ...options,
+  });
   ajv.addKeyword({
     keyword: 'storable',
     type: 'string',
@@ -59,19 +67,20 @@ function bodyValidator(schema: TSchema): (input: unknown) => Validated {
   const storable = withStorableText(schema as JsonSchema);
   const valid = first.compile(storable);
   const types = typesOnly(schema as JsonSchema);
-  const firstType = first.compile(types);
-  const everyType = all.compile(types);
-  const everyFault = all.compile(withoutCounts(storable));
-  const batches = batchLimits(schema as JsonSchema);
+  const firstType = compileLater(first, types);
+  const everyType = compileLater(all, types);
+  const everyFault = compileLater(all, storable);
+  const batches = batchesOf(schema as JsonSchema);
 
   return (body) => {
     if (valid(body)) return { value: body };
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       return { error: new Problem('invalid-request', 'The body must be a JSON object.') };
     }
-    const search = countItems(body) > MAX_ITEMS_SEARCHED ? firstType : everyType;
-    if (!search(body)) {
-      const faults = faultsOf(search);
+    const many = hasManyItems(body);
+    const ofType = (many ? firstType : everyType)();
+    if (!ofType(body)) {
+      const faults = faultsOf(ofType);
       return {
         error: new Problem('invalid-request', describe(faults), {
           faults,
@@ -79,15 +88,17 @@ function bodyValidator(schema: TSchema): (input: unknown) => Validated {
         }),
       };
     }
-    for (const [property, max] of batches) {
-      const size = (body as Record<string, unknown[] | undefined>)[property]?.length ?? 0;
-      if (size > max) {
-        const message = `${property} has ${size} items; at most ${max} are taken at once.`;
-        return { error: new Problem('batch-too-large', message, { batch: { max, size }, source: property }) };
-      }
+    for (const batch of batches) {
+      const oversized = findOversized(body, batch);
+      if (oversized === undefined) continue;
+      const [source, size] = oversized;
+      const { max } = batch;
+      const message = `${source} has ${size} items; at most ${max} are taken at once.`;
+      return { error: new Problem('batch-too-large', message, { batch: { max, size }, source }) };
     }
-    everyFault(body);
-    const faults = faultsOf(everyFault);
+    const ofValue = many ? valid : everyFault();
+    ofValue(body);
+    const faults = faultsOf(ofValue);
     return {
       error: new Problem('validation-failed', describe(faults), {
         faults,
@@ -95,6 +106,12 @@ function bodyValidator(schema: TSchema): (input: unknown) => Validated {
       }),
     };
   };
+}
+
+/** Compiles at the first use: what only explains a failure should not slow every start. */
+function compileLater(ajv: Ajv, schema: JsonSchema): () => ValidateFunction {
+  let validate: ValidateFunction | undefined;
+  return () => (validate ??= ajv.compile(schema));
 }
 
 /** The schema with a demand on every text that both databases can keep it as it is. */
@@ -120,28 +137,66 @@ function typesOnly(schema: JsonSchema): JsonSchema {
   return kept;
 }
 
-/** The schema without the limits of its batches, which have an answer of their own. */
-function withoutCounts(schema: JsonSchema): JsonSchema {
-  const properties = (schema['properties'] ?? {}) as Record<string, JsonSchema>;
-  return { ...schema, properties: mapValues(properties, ({ maxItems: _limit, ...rest }) => rest) };
+/** An array whose length has an answer of its own. */
+interface Batch {
+  /** From the root of the body; `*` stands for every item. */
+  path: readonly string[];
+  max: number;
 }
 
-function batchLimits(schema: JsonSchema): [property: string, max: number][] {
-  const properties = (schema['properties'] ?? {}) as Record<string, { maxItems?: number }>;
-  return Object.entries(properties).flatMap(([name, { maxItems }]) =>
-    maxItems === undefined ? [] : [[name, maxItems] as [string, number]],
-  );
+/**
+ * The arrays of a body that are batches: those on its first level, and deeper ones that say so with `x-batch`. The
+ * limit of any other array is like that of a text.
+ */
+function batchesOf(schema: JsonSchema, path: readonly string[] = []): Batch[] {
+  const properties = (schema['properties'] ?? {}) as Record<string, JsonSchema & { maxItems?: number }>;
+  return Object.entries(properties).flatMap(([name, property]) => {
+    const { maxItems: max, items } = property;
+    const here = [...path, name];
+    const isBatch = max !== undefined && (path.length === 0 || property['x-batch'] === true);
+    return [
+      ...(isBatch ? [{ path: here, max }] : []),
+      ...(items === undefined ? [] : batchesOf(items as JsonSchema, [...here, '*'])),
+    ];
+  });
+}
+
+/** @returns the first array at the path, dotted, that is longer than the limit; the body has the right types */
+function findOversized(value: unknown, { path, max }: Batch, dotted = ''): [string, number] | undefined {
+  const [name, ...rest] = path;
+  if (name === undefined) {
+    const { length } = value as unknown[];
+    return length > max ? [dotted, length] : undefined;
+  }
+  if (name === '*') {
+    for (const [index, item] of (value as unknown[]).entries()) {
+      const found = findOversized(item, { path: rest, max }, `${dotted}.${index}`);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  const next = (value as Record<string, unknown>)[name];
+  return next === undefined
+    ? undefined
+    : findOversized(next, { path: rest, max }, dotted === '' ? name : `${dotted}.${name}`);
 }
 
 function mapValues<T, R>(object: Record<string, T>, map: (value: T) => R): Record<string, R> {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
 }
 
-function countItems(body: object): number {
-  return Object.values(body).reduce(
-    (sum: number, value) => sum + (Array.isArray(value) ? value.length : 0),
-    0,
-  );
+/** Whether a body has more array items, at any depth, than are searched for every fault. */
+function hasManyItems(body: object): boolean {
+  let count = 0;
+  const open: object[] = [body];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (Array.isArray(next)) count += next.length;
+    if (count > MAX_ITEMS_SEARCHED) return true;
+    for (const value of Object.values(next) as unknown[]) {
+      if (typeof value === 'object' && value !== null) open.push(value);
+    }
+  }
+  return false;
 }
 
 function faultsOf(validate: ValidateFunction): Fault[] {

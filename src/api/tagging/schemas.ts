@@ -29,7 +29,7 @@ export const createTagsBody = (maxItems: number) =>
           description: '1 to 255 characters.',
           examples: ['internet-facing'],
         }),
-        entities: Type.Optional(Type.Array(EntityReference, { maxItems })),
+        entities: Type.Optional(Type.Array(EntityReference, { maxItems, 'x-batch': true })),
       }),
       { minItems: 1, maxItems },
     ),
