@@ -3,7 +3,12 @@ import type { Transaction } from '../../src/db/engine.ts';
 import { createAssessment, grantAssessmentAccess } from '../../src/domain/assessments.ts';
 import { createAsset, type NewAsset } from '../../src/domain/assets.ts';
 import { addGroupMember, createAssessmentGroup, type GroupRole } from '../../src/domain/groups.ts';
-import { createOrganization } from '../../src/domain/organizations.ts';
+import { listAsset } from '../../src/domain/listings.ts';
+import {
+  addToOrganizationGroup,
+  createOrganization,
+  createOrganizationGroup,
+} from '../../src/domain/organizations.ts';
 import { issueToken } from '../../src/domain/tokens.ts';
 import { createUser, type NewUser } from '../../src/domain/users.ts';
 import type { TestServer } from './server.ts';
@@ -64,6 +69,18 @@ export function worldOf({ context }: TestServer) {
       write((tx) => addGroupMember(tx, actor, { groupId, userUid, role }, clock())),
     asset: (input: Pick<NewAsset, 'organization'> & Partial<NewAsset>) =>
       write((tx) => createAsset(tx, actor, { type: 'webapp', name: `Asset ${next()}`, ...input }, clock())),
+    /** Associates an asset with a listing, which is an assessment. */
+    list: (listing: string, assetUid: string, scopeRules?: string[]) =>
+      write((tx) => listAsset(tx, actor, { listing, assetUid, scopeRules }, clock())),
+    /** A group of organizations, which tags may belong to. */
+    async organizationGroup(uid: string, organizations: string[]) {
+      const group = await write((tx) =>
+        createOrganizationGroup(tx, actor, { uid, name: `Group ${uid}` }, clock()),
+      );
+      for (const organization of organizations)
+        await write((tx) => addToOrganizationGroup(tx, actor, uid, organization, clock()));
+      return group;
+    },
     /** Every audit event so far, oldest first. */
     auditEvents: () => db.read.selectFrom('audit_events').selectAll().orderBy('id').execute(),
   };

@@ -1,0 +1,420 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type ExpectedProblem, expectProblem } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const PATH = '/api/asset/v2/bulk/assets/criticality:update';
+const UNKNOWN = 'f'.repeat(24);
+const NOW = Date.UTC(2026, 10, 21, 10, 30);
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: string;
+let admin: TestUser;
+
+beforeAll(async () => {
+  server = await startTestServer({ maxAssetBatch: 20, bodyLimit: 4_096 }, () => NOW);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = (await world.organization()).uid;
+  admin = await world.user({ organization, admin: true });
+});
+
+const update = (body: unknown, token: string | undefined = admin.token, path = PATH) =>
+  server.request('POST', path, { token, body });
+const change = (assetUids: string[], criticality = 'high', organizationUid = organization) => ({
+  organizationUid,
+  criticality,
+  assetUids,
+});
+const assets = async (count: number, of: object = {}) => {
+  const uids: string[] = [];
+  for (let i = 0; i < count; i += 1) uids.push((await world.asset({ organization, ...of })).uid);
+  return uids;
+};
+const criticalityOf = async (uid: string) =>
+  (
+    await server.context.db.read
+      .selectFrom('assets')
+      .select('criticality')
+      .where('uid', '=', uid)
+      .executeTakeFirstOrThrow()
+  ).criticality;
+const events = async () =>
+  (await world.auditEvents()).filter((event) => event.action === 'asset.criticality');
+const scoped = async (user: TestUser, ...scopes: string[]) => (await world.token(user.id, { scopes })).token;
+
+describe('Operation 10: bulk update asset criticality', () => {
+  it.each(['high', 'medium', 'low', 'undefined'])('sets %s and answers with the count alone', async (to) => {
+    const uids = await assets(3, { criticality: to === 'low' ? 'high' : 'low' });
+    const response = await update(change(uids, to));
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(response.body).toEqual({ updatedCount: 3 });
+    expect(await Promise.all(uids.map(criticalityOf))).toEqual([to, to, to]);
+  });
+
+  it('counts only assets that have another criticality than before', async () => {
+    const [low] = await assets(1, { criticality: 'low' });
+    const [high] = await assets(1, { criticality: 'high' });
+    expect((await update(change([low!, high!]))).body).toEqual({ updatedCount: 1 });
+    expect((await update(change([low!, high!]))).body).toEqual({ updatedCount: 0 });
+  });
+
+  it('counts an asset that is listed more than once as one', async () => {
+    const [a, b] = await assets(2);
+    expect((await update(change([a!, b!, a!, a!]))).body).toEqual({ updatedCount: 2 });
+  });
+
+  it('ignores unknown assets, longer uids that begin right, and assets of another organization', async () => {
+    const [own] = await assets(1);
+    const other = await world.organization();
+    const foreign = await world.asset({ organization: other.uid });
+    const staff = await world.user();
+    const response = await update(change([UNKNOWN, `${own}0`, foreign.uid, own!]), staff.token);
+    expect(response.body).toEqual({ updatedCount: 1 });
+    expect(await criticalityOf(foreign.uid)).toBe('undefined');
+  });
+
+  it('writes one audit event with who, what, before and after, and none when nothing changed', async () => {
+    const low = (await assets(2, { criticality: 'low' })).sort();
+    const [none] = await assets(1);
+    const before = (await events()).length;
+    const response = await update(change([...low, none!]));
+    await update(change([...low, none!]));
+    const written = (await events()).slice(before);
+    expect(written).toEqual([
+      expect.objectContaining({
+        at: NOW,
+        action: 'asset.criticality',
+        object_type: 'organization',
+        object_id: organization,
+        user_id: admin.id,
+        credential_id: expect.any(String),
+        address: '127.0.0.1',
+        request_id: response.headers.get('x-request-id'),
+        after: JSON.stringify({ criticality: 'high' }),
+      }),
+    ]);
+    const previous = JSON.parse(written[0]!.before!);
+    expect({ ...previous, low: previous.low.sort() }).toEqual({ low, undefined: [none] });
+  });
+
+  describe('which assets a scope reaches', () => {
+    const WRITERS = ['client', 'boss', 'any'] as const;
+
+    it.each([
+      ['staff', 'asset_gw', ['client', 'boss', 'any']],
+      ['staff', 'asset_boss_ow', ['boss', 'any']],
+      ['staff', 'asset_boss_lw', ['boss listed', 'any listed']],
+      ['admin', 'asset_client_ow', ['client', 'any']],
+      ['member', 'asset_client_lw', ['client listed', 'any listed']],
+      ['member without access', 'asset_client_lw', null],
+    ] as const)('%s with %s', async (who, scope, expected) => {
+      const listing = (await world.assessment(organization)).uid;
+      const uids = new Map<string, string>();
+      for (const writableBy of WRITERS) {
+        uids.set(writableBy, (await world.asset({ organization, writableBy })).uid);
+        const listed = (await world.asset({ organization, writableBy })).uid;
+        uids.set(`${writableBy} listed`, listed);
+        await world.list(listing, listed);
+      }
+      const user =
+        who === 'staff' ? await world.user() : await world.user({ organization, admin: who === 'admin' });
+      if (who === 'member') await world.access(listing, user.id);
+
+      const response = await update(change([...uids.values()]), await scoped(user, scope));
+      if (expected === null) {
+        expect(response.status).toBe(422);
+        return;
+      }
+      const reached = scope.endsWith('lw')
+        ? expected
+        : expected.flatMap((writableBy) => [writableBy, `${writableBy} listed`]);
+      expect(response.body).toEqual({ updatedCount: reached.length });
+      const changed = [];
+      for (const [name, uid] of uids) if ((await criticalityOf(uid)) === 'high') changed.push(name);
+      expect(changed.sort()).toEqual([...reached].sort());
+    });
+
+    it('adds up the scopes of a token', async () => {
+      const [boss] = await assets(1, { writableBy: 'boss' });
+      const [client] = await assets(1, { writableBy: 'client' });
+      const staff = await world.user();
+      const token = await scoped(staff, 'asset_boss_ow', 'asset_gw');
+      expect((await update(change([boss!, client!]), token)).body).toEqual({ updatedCount: 2 });
+    });
+  });
+
+  describe('organizations', () => {
+    const faultOf = (value: string): ExpectedProblem => ({
+      area: 'asset',
+      status: 422,
+      kind: 'validation-failed',
+      failedValidation: [{ property: 'organizationUid', message: expect.any(String), value }],
+    });
+
+    it('answers for one that is unknown, out of reach, or a group of organizations all the same', async () => {
+      const other = (await world.organization()).uid;
+      const group = (await world.organizationGroup(`group${organization}`, [organization])).uid;
+      const foreign = await world.asset({ organization: other });
+      const details = [];
+      for (const uid of ['nobody', other, group, 'a'.repeat(60)]) {
+        const response = await update(change([foreign.uid], 'high', uid));
+        expectProblem(server, response, faultOf(uid));
+        details.push(response.body.detail);
+      }
+      expect(new Set(details).size).toBe(1);
+      expect(await criticalityOf(foreign.uid)).toBe('undefined');
+    });
+
+    it('keeps a staff user with organization scopes to the organizations that are assigned to them', async () => {
+      const other = (await world.organization()).uid;
+      const staff = await world.user({ assignedTo: [other] });
+      const [own] = await assets(1);
+      const token = await scoped(staff, 'asset_boss_ow');
+      expectProblem(server, await update(change([own!]), token), faultOf(organization));
+      const foreign = await world.asset({ organization: other });
+      expect((await update(change([foreign.uid], 'low', other), token)).body).toEqual({ updatedCount: 1 });
+    });
+  });
+
+  describe('the address', () => {
+    it.each(['criticality%3Aupdate', 'criticality%3aupdate', '%63riticality:update'])(
+      'is also %s',
+      async (last) => {
+        const path = PATH.replace('criticality:update', last);
+        expect((await update(change(await assets(1)), admin.token, path)).body).toEqual({ updatedCount: 1 });
+        const refused = await server.request('GET', path, { token: admin.token });
+        expectProblem(server, refused, { area: 'asset', status: 405, kind: 'method-not-allowed' });
+        expect(refused.headers.get('allow')).toBe('POST');
+      },
+    );
+
+    it.each([
+      'criticality',
+      'criticalityXupdate',
+      'criticality:updates',
+      'criticality::update',
+      'criticality:update/',
+      'criticality%253Aupdate',
+      'criticality:anything',
+    ])('is not %s', async (last) => {
+      const response = await update(change([UNKNOWN]), admin.token, PATH.replace('criticality:update', last));
+      expectProblem(server, response, { area: 'asset', status: 404, kind: 'not-found' });
+    });
+  });
+
+  describe('what is refused', () => {
+    const good = () => change([UNKNOWN]);
+    const malformed = { area: 'asset', status: 400, kind: 'invalid-request' } as const;
+
+    it.each(['not JSON', '{"organizationUid":', '[]', '"text"', 'null', '7', ''])(
+      '400: the body %j is not a JSON object',
+      async (raw) => {
+        const headers = { 'content-type': 'application/json' };
+        const response = await server.request('POST', PATH, { token: admin.token, raw, headers });
+        expectProblem(server, response, malformed);
+      },
+    );
+
+    it.each([
+      ['organizationUid', 5],
+      ['organizationUid', null],
+      ['criticality', ['high']],
+      ['criticality', 1],
+      ['assetUids', UNKNOWN],
+      ['assetUids', { 0: UNKNOWN }],
+      ['assetUids', null],
+    ])('400: %s has the wrong type: %j', async (property, value) => {
+      expectProblem(server, await update({ ...good(), [property]: value }), {
+        ...malformed,
+        failedValidation: [
+          {
+            property,
+            message: expect.any(String),
+            value: typeof value === 'string' ? value : JSON.stringify(value),
+          },
+        ],
+      });
+    });
+
+    it('400: every item of the wrong type is told by its index', async () => {
+      expectProblem(server, await update({ ...good(), assetUids: [UNKNOWN, 7, UNKNOWN, null] }), {
+        ...malformed,
+        failedValidations: [1, 3].map((index) => ({
+          index,
+          failedValidation: [
+            {
+              property: `assetUids.${index}`,
+              message: 'must be string',
+              value: index === 1 ? '7' : 'null',
+            },
+          ],
+        })),
+      });
+    });
+
+    it.each(['organizationUid', 'criticality', 'assetUids'])('422: without %s', async (property) => {
+      const { [property as keyof ReturnType<typeof good>]: _left, ...rest } = good();
+      expectProblem(server, await update(rest), {
+        area: 'asset',
+        status: 422,
+        kind: 'validation-failed',
+        failedValidation: [{ property, message: 'is required' }],
+      });
+    });
+
+    it.each([
+      ['organizationUid', ''],
+      ['organizationUid', 'ACME'],
+      ['organizationUid', ' acme'],
+      ['organizationUid', 'acme\u0000'],
+      ['organizationUid', 'acme\ud800'],
+      ['criticality', 'High'],
+      ['criticality', ''],
+      ['criticality', 'critical'],
+      ['assetUids', []],
+    ])('422: %s is %j', async (property, value) => {
+      expectProblem(server, await update({ ...good(), [property]: value }), {
+        area: 'asset',
+        status: 422,
+        kind: 'validation-failed',
+        failedValidation: [
+          {
+            property,
+            message: expect.any(String),
+            value: Array.isArray(value) ? '[]' : value.toWellFormed(),
+          },
+        ],
+      });
+    });
+
+    it('422: uids that do not match the pattern, by their index', async () => {
+      const uids = [UNKNOWN, 'F'.repeat(24), 'f'.repeat(23), `g${'f'.repeat(24)}`, ''];
+      expectProblem(server, await update(change(uids)), {
+        area: 'asset',
+        status: 422,
+        kind: 'validation-failed',
+        failedValidations: [1, 2, 3, 4].map((index) => ({
+          index,
+          failedValidation: [
+            {
+              property: `assetUids.${index}`,
+              message: expect.stringContaining('pattern'),
+              value: uids[index],
+            },
+          ],
+        })),
+      });
+    });
+
+    it('takes the largest batch, and uids with dashes and underscores', async () => {
+      expect((await update(change(await assets(20)))).body).toEqual({ updatedCount: 20 });
+      expectProblem(server, await update(change([UNKNOWN], 'high', '-_0a')), {
+        area: 'asset',
+        status: 422,
+        kind: 'validation-failed',
+        failedValidation: [{ property: 'organizationUid', message: expect.any(String), value: '-_0a' }],
+      });
+    });
+
+    it('413: one item more than the largest batch, before any of their values is looked at', async () => {
+      expectProblem(server, await update(change(Array<string>(21).fill('no uid'))), {
+        area: 'asset',
+        status: 413,
+        kind: 'batch-too-large',
+        maxBatchSize: 20,
+        batchSize: 21,
+      });
+    });
+
+    it('413: a body with more bytes than are taken', async () => {
+      expectProblem(server, await update({ ...good(), more: 'x'.repeat(5_000) }), {
+        area: 'asset',
+        status: 413,
+        kind: 'body-too-large',
+      });
+    });
+
+    it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml'])(
+      '415: the body is %s',
+      async (type) => {
+        const response = await server.request('POST', PATH, {
+          token: admin.token,
+          raw: JSON.stringify(good()),
+          headers: { 'content-type': type },
+        });
+        expectProblem(server, response, { area: 'asset', status: 415, kind: 'unsupported-media-type' });
+      },
+    );
+
+    it.each([
+      ['no credential', {}],
+      ['an unknown token', { authorization: 'Bearer nothing' }],
+      ['the basic scheme', { authorization: `Basic ${Buffer.from('a@b.c:x').toString('base64')}` }],
+    ])('401: %s', async (_name, headers) => {
+      const response = await server.request('POST', PATH, { body: good(), headers });
+      expectProblem(server, response, { area: 'asset', status: 401, kind: 'unauthorized' });
+      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /);
+    });
+
+    it('401: a good token in X-Auth', async () => {
+      const response = await server.request('POST', PATH, {
+        body: good(),
+        headers: { 'x-auth': admin.token },
+      });
+      expectProblem(server, response, { area: 'asset', status: 401, kind: 'unauthorized' });
+    });
+
+    it.each(['api', 'tag_ow', 'asset_or', 'asset_lr'])('403: a token with %s alone', async (scope) => {
+      const response = await update(good(), await scoped(admin, scope));
+      expectProblem(server, response, { area: 'asset', status: 403, kind: 'forbidden' });
+      expect(response.headers.get('www-authenticate')).toMatch(
+        'error="insufficient_scope", scope="asset_gw asset_client_ow asset_boss_ow asset_client_lw asset_boss_lw"',
+      );
+    });
+
+    it('429: more requests than are allowed', async () => {
+      const strict = await startTestServer({ rateLimit: 1 });
+      try {
+        const other = worldOf(strict);
+        const { uid } = await other.organization();
+        const { token } = await other.user({ organization: uid, admin: true });
+        const send = () => strict.request('POST', PATH, { token, body: change([UNKNOWN], 'high', uid) });
+        expect((await send()).body).toEqual({ updatedCount: 0 });
+        const response = await send();
+        expectProblem(strict, response, { area: 'asset', status: 429, kind: 'rate-limited' });
+        expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+      } finally {
+        await strict.close();
+      }
+    });
+  });
+
+  it('lets concurrent changes of the same assets all succeed, and tells each before and after truly', async () => {
+    const uids = await assets(5);
+    const first = (await events()).length;
+    const values = Array.from({ length: 24 }, (_, i) => ['high', 'medium', 'low'][i % 3]!);
+    const responses = await Promise.all(
+      values.map((to, i) => update(change(i % 2 === 0 ? uids : uids.toReversed(), to))),
+    );
+    for (const { status } of responses) expect(status).toBe(200);
+    const state = new Map(uids.map((uid) => [uid, 'undefined']));
+    let counted = 0;
+    for (const event of (await events()).slice(first)) {
+      const { criticality } = JSON.parse(event.after!);
+      for (const [previous, changed] of Object.entries<string[]>(JSON.parse(event.before!))) {
+        for (const uid of changed) {
+          expect(state.get(uid)).toBe(previous);
+          state.set(uid, criticality);
+          counted += 1;
+        }
+      }
+    }
+    expect(responses.reduce((sum, { body }) => sum + body.updatedCount, 0)).toBe(counted);
+    for (const uid of uids) expect(await criticalityOf(uid)).toBe(state.get(uid));
+  });
+});
