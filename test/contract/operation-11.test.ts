@@ -1,0 +1,515 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectProblem } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const UNKNOWN = 'f'.repeat(24);
+const NOW = Date.UTC(2026, 10, 21, 10, 30);
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: string;
+let listing: string;
+let admin: TestUser;
+
+beforeAll(async () => {
+  server = await startTestServer({ maxAssetBatch: 20, bodyLimit: 500_000 }, () => NOW);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = (await world.organization()).uid;
+  listing = (await world.assessment(organization)).uid;
+  admin = await world.user({ organization, admin: true });
+});
+
+const path = (uid = listing) => `/api/asset/v2/listings/${uid}/assets`;
+const change = (body: unknown, token: string | undefined = admin.token, uid = listing) =>
+  server.request('PATCH', path(uid), { token, body });
+const rules = (...list: string[]) => list.map((rule) => ({ rule }));
+const newAsset = async (of: object = {}) => (await world.asset({ organization, ...of })).uid;
+const scoped = async (user: TestUser, ...scopes: string[]) => (await world.token(user.id, { scopes })).token;
+const events = async () => (await world.auditEvents()).filter((event) => event.action === 'listing.update');
+
+/** The assets of a listing with their scope rules, by uid. */
+async function listed(uid = listing): Promise<Record<string, string[]>> {
+  const rows = await server.context.db.read
+    .selectFrom('listing_assets')
+    .innerJoin('assessments', 'assessments.id', 'listing_assets.assessment_id')
+    .innerJoin('assets', 'assets.id', 'listing_assets.asset_id')
+    .leftJoin('scope_rules', (join) =>
+      join
+        .onRef('scope_rules.asset_id', '=', 'listing_assets.asset_id')
+        .onRef('scope_rules.assessment_id', '=', 'listing_assets.assessment_id'),
+    )
+    .select(['assets.uid', 'scope_rules.rule'])
+    .where('assessments.uid', '=', uid)
+    .orderBy('scope_rules.position', (order) => order.asc().nullsFirst())
+    .execute();
+  const found: Record<string, string[]> = {};
+  for (const row of rows) (found[row.uid] ??= []).push(...(row.rule === null ? [] : [row.rule]));
+  return found;
+}
+
+describe('Operation 11: add or remove assets of a listing', () => {
+  it('adds assets with their scope rules, in their order, and answers with nothing', async () => {
+    const [a, b, c] = [await newAsset(), await newAsset(), await newAsset()];
+    const response = await change({
+      add: [
+        { assetUid: a, scopeRules: rules('second', 'first', 'second') },
+        { assetUid: b },
+        { assetUid: c, scopeRules: [] },
+      ],
+    });
+    expect(response.status).toBe(204);
+    expect(response.text).toBe('');
+    expect(await listed()).toEqual({ [a]: ['second', 'first', 'second'], [b]: [], [c]: [] });
+  });
+
+  it('adds and removes in one request; a removed asset loses its rules here, and stays', async () => {
+    const [a, b] = [await newAsset(), await newAsset()];
+    const elsewhere = (await world.assessment(organization)).uid;
+    await world.list(listing, a, ['old']);
+    await world.list(elsewhere, a, ['other']);
+    expect((await change({ add: [{ assetUid: b }], remove: [a] })).status).toBe(204);
+    expect(await listed()).toEqual({ [b]: [] });
+    expect(await listed(elsewhere)).toEqual({ [a]: ['other'] });
+    expect((await change({ add: [{ assetUid: a }] })).status).toBe(204);
+    expect(await listed()).toEqual({ [a]: [], [b]: [] });
+  });
+
+  it.each([
+    ['replaces the rules when they are given', rules('new', 'old'), ['new', 'old']],
+    ['clears them when the list is empty', [], []],
+    ['keeps them when they are absent', undefined, ['old', 'older']],
+  ])('of an asset that is associated already, %s', async (_name, scopeRules, expected) => {
+    const asset = await newAsset();
+    await world.list(listing, asset, ['old', 'older']);
+    expect((await change({ add: [{ assetUid: asset, scopeRules }] })).status).toBe(204);
+    expect(await listed()).toEqual({ [asset]: expected });
+  });
+
+  it('lets the last rules count of an asset that is added twice', async () => {
+    const asset = await newAsset();
+    const add = [
+      { assetUid: asset, scopeRules: rules('a') },
+      { assetUid: asset, scopeRules: rules('b', 'c') },
+      { assetUid: asset },
+    ];
+    expect((await change({ add })).status).toBe(204);
+    expect(await listed()).toEqual({ [asset]: ['b', 'c'] });
+  });
+
+  it('ignores unknown assets, and those of another organization, in both lists', async () => {
+    const other = (await world.organization()).uid;
+    const foreign = (await world.asset({ organization: other })).uid;
+    const theirs = (await world.assessment(other)).uid;
+    await world.list(theirs, foreign);
+    const own = await newAsset();
+    const staff = await world.user();
+    const add = [UNKNOWN, 'no uid', foreign, own].map((assetUid) => ({ assetUid }));
+    expect((await change({ add, remove: [`${own}0`, 'x'] }, staff.token)).status).toBe(204);
+    expect(await listed()).toEqual({ [own]: [] });
+    expect((await change({ remove: [foreign, UNKNOWN, 'x', 'x'] }, staff.token)).status).toBe(204);
+    expect(await listed(theirs)).toEqual({ [foreign]: [] });
+  });
+
+  it.each([{}, { add: [] }, { remove: [] }, { add: [], remove: [] }, { anything: 1 }])(
+    'takes %j, which changes nothing',
+    async (body) => {
+      const asset = await newAsset();
+      await world.list(listing, asset, ['rule']);
+      expect((await change(body)).status).toBe(204);
+      expect(await listed()).toEqual({ [asset]: ['rule'] });
+    },
+  );
+
+  it('writes one audit event with who, what, before and after', async () => {
+    const [added, removed, replaced, kept] = [
+      await newAsset(),
+      await newAsset(),
+      await newAsset(),
+      await newAsset(),
+    ];
+    await world.list(listing, removed, ['gone']);
+    await world.list(listing, replaced, ['old', 'older']);
+    await world.list(listing, kept, ['kept']);
+    const before = (await events()).length;
+    const response = await change({
+      add: [
+        { assetUid: added, scopeRules: rules('new') },
+        { assetUid: replaced, scopeRules: rules('older') },
+        { assetUid: kept, scopeRules: rules('kept') },
+      ],
+      remove: [removed],
+    });
+    const written = (await events()).slice(before);
+    expect(
+      written.map((event) => ({
+        ...event,
+        before: JSON.parse(event.before!),
+        after: JSON.parse(event.after!),
+      })),
+    ).toEqual([
+      {
+        id: expect.any(Number),
+        at: NOW,
+        action: 'listing.update',
+        object_type: 'assessment',
+        object_id: listing,
+        organization_id: expect.any(Number),
+        user_id: admin.id,
+        credential_id: expect.any(String),
+        address: '127.0.0.1',
+        request_id: response.headers.get('x-request-id'),
+        before: { assets: { [added]: null, [removed]: ['gone'], [replaced]: ['old', 'older'] } },
+        after: { assets: { [added]: ['new'], [removed]: null, [replaced]: ['older'] } },
+      },
+    ]);
+  });
+
+  it('writes no audit event when nothing changed', async () => {
+    const [a, b] = [await newAsset(), await newAsset()];
+    await world.list(listing, a, ['rule']);
+    const before = (await events()).length;
+    for (const body of [
+      { add: [{ assetUid: a }, { assetUid: UNKNOWN }], remove: [b] },
+      { add: [{ assetUid: a, scopeRules: rules('rule') }] },
+      {},
+    ]) {
+      expect((await change(body)).status).toBe(204);
+    }
+    expect((await events()).length).toBe(before);
+  });
+
+  describe('what a scope reaches', () => {
+    const WRITERS = ['client', 'boss', 'any'] as const;
+
+    it.each([
+      ['staff', 'asset_gw', ['client', 'boss', 'any'], true],
+      ['staff', 'asset_boss_ow', ['boss', 'any'], true],
+      ['staff', 'asset_boss_lw', ['boss', 'any'], false],
+      ['admin', 'asset_client_ow', ['client', 'any'], true],
+      ['member', 'asset_client_lw', ['client', 'any'], false],
+    ] as const)('%s with %s', async (who, scope, writable, unlistedToo) => {
+      const elsewhere = (await world.assessment(organization)).uid;
+      const unreached = (await world.assessment(organization)).uid;
+      const user =
+        who === 'staff' ? await world.user() : await world.user({ organization, admin: who === 'admin' });
+      if (who === 'member') for (const uid of [listing, elsewhere]) await world.access(uid, user.id);
+      const token = await scoped(user, scope);
+
+      const expectedHere: string[] = [];
+      const add: { assetUid: string }[] = [];
+      const remove: string[] = [];
+      for (const writableBy of WRITERS) {
+        const reached = (writable as readonly string[]).includes(writableBy);
+        const [here, inAnother, nowhere, inUnreached] = [
+          await newAsset({ writableBy }),
+          await newAsset({ writableBy }),
+          await newAsset({ writableBy }),
+          await newAsset({ writableBy }),
+        ];
+        await world.list(listing, here);
+        await world.list(elsewhere, inAnother);
+        await world.list(unreached, inUnreached);
+        remove.push(here);
+        for (const assetUid of [inAnother, nowhere, inUnreached]) add.push({ assetUid });
+        if (!reached) expectedHere.push(here);
+        if (reached) expectedHere.push(inAnother);
+        if (reached && unlistedToo) expectedHere.push(nowhere);
+        if (reached && scope !== 'asset_client_lw') expectedHere.push(inUnreached);
+      }
+      expect((await change({ add, remove }, token)).status).toBe(204);
+      expect(Object.keys(await listed()).sort()).toEqual(expectedHere.sort());
+    });
+
+    it('answers for a listing that is unknown or out of reach all the same', async () => {
+      const other = (await world.organization()).uid;
+      const theirs = (await world.assessment(other)).uid;
+      const member = await world.user({ organization });
+      const assigned = await world.user({ assignedTo: [other] });
+      const asset = await newAsset();
+      const body = { add: [{ assetUid: asset }] };
+      const answers = [
+        await change(body, admin.token, 'nothing'),
+        await change(body, admin.token, 'a'.repeat(60)),
+        await change(body, admin.token, '-_9z'),
+        await change(body, admin.token, theirs),
+        await change(body, member.token),
+        await change(body, await scoped(assigned, 'asset_boss_ow')),
+        await change(body, await scoped(assigned, 'asset_boss_lw')),
+      ];
+      for (const response of answers)
+        expectProblem(server, response, { area: 'asset', status: 404, kind: 'not-found' });
+      expect(new Set(answers.map(({ body: { detail } }) => detail)).size).toBe(1);
+      expect(await listed()).toEqual({});
+      expect(await listed(theirs)).toEqual({});
+    });
+  });
+
+  describe('what is refused', () => {
+    const malformed = { area: 'asset', status: 400, kind: 'invalid-request' } as const;
+    const invalid = { area: 'asset', status: 422, kind: 'validation-failed' } as const;
+
+    it.each(['not JSON', '[]', '"text"', 'null', ''])(
+      '400: the body %j is not a JSON object',
+      async (raw) => {
+        const headers = { 'content-type': 'application/json' };
+        expectProblem(
+          server,
+          await server.request('PATCH', path(), { token: admin.token, raw, headers }),
+          malformed,
+        );
+      },
+    );
+
+    it.each([
+      ['add', {}],
+      ['add', null],
+      ['remove', 'x'],
+      ['remove', null],
+    ])('400: %s has the wrong type: %j', async (property, value) => {
+      expectProblem(server, await change({ [property]: value }), {
+        ...malformed,
+        failedValidation: [
+          {
+            property,
+            message: 'must be array',
+            value: typeof value === 'string' ? value : JSON.stringify(value),
+          },
+        ],
+      });
+    });
+
+    it.each([
+      ['an item of add', { add: [{ assetUid: UNKNOWN }, 'x'] }, 'add.1', 'x'],
+      ['an assetUid', { add: [{ assetUid: UNKNOWN }, { assetUid: 5 }] }, 'add.1.assetUid', '5'],
+      [
+        'scopeRules',
+        { add: [{ assetUid: UNKNOWN }, { assetUid: 'x', scopeRules: {} }] },
+        'add.1.scopeRules',
+        '{}',
+      ],
+      [
+        'a scope rule',
+        { add: [{ assetUid: UNKNOWN }, { assetUid: 'x', scopeRules: ['y'] }] },
+        'add.1.scopeRules.0',
+        'y',
+      ],
+      [
+        'a rule',
+        { add: [{ assetUid: UNKNOWN }, { assetUid: 'x', scopeRules: [{ rule: 1 }] }] },
+        'add.1.scopeRules.0.rule',
+        '1',
+      ],
+      ['an item of remove', { remove: ['x', { uid: 'x' }] }, 'remove.1', '{"uid":"x"}'],
+    ])('400: %s has the wrong type', async (_name, body, property, value) => {
+      expectProblem(server, await change(body), {
+        ...malformed,
+        failedValidations: [
+          { index: 1, failedValidation: [{ property, message: expect.stringMatching(/^must be /), value }] },
+        ],
+      });
+    });
+
+    it.each(['ACME', '%20', 'A', '%00a', 'é'])('400: the listing uid %s', async (uid) => {
+      const response = await change({}, admin.token, uid);
+      expectProblem(server, response, {
+        ...malformed,
+        failedValidation: [
+          { property: 'listingUid', message: expect.any(String), value: decodeURIComponent(uid) },
+        ],
+      });
+    });
+
+    it.each([
+      ['no assetUid', { scopeRules: [] }, 'add.1.assetUid', undefined],
+      ['an empty rule', { assetUid: 'x', scopeRules: rules('') }, 'add.1.scopeRules.0.rule', ''],
+      [
+        'a rule of 2,049 characters',
+        { assetUid: 'x', scopeRules: rules('ok', 'r'.repeat(2_049)) },
+        'add.1.scopeRules.1.rule',
+        'r'.repeat(100),
+      ],
+      [
+        'a rule with a NUL character',
+        { assetUid: 'x', scopeRules: rules('a\0') },
+        'add.1.scopeRules.0.rule',
+        'a\0',
+      ],
+      ['a rule without text', { assetUid: 'x', scopeRules: [{}] }, 'add.1.scopeRules.0.rule', undefined],
+      [
+        '101 rules',
+        { assetUid: 'x', scopeRules: rules(...Array<string>(101).fill('r')) },
+        'add.1.scopeRules',
+        expect.stringMatching(/^\[\{"rule":"r"\},.{86}$/),
+      ],
+      ['half a surrogate pair', { assetUid: 'x\udc00' }, 'add.1.assetUid', 'x\ufffd'],
+    ])('422: %s', async (_name, item, property, value) => {
+      expectProblem(server, await change({ add: [{ assetUid: UNKNOWN }, item] }), {
+        ...invalid,
+        failedValidations: [
+          {
+            index: 1,
+            failedValidation: [
+              { property, message: expect.any(String), ...(value === undefined ? {} : { value }) },
+            ],
+          },
+        ],
+      });
+    });
+
+    it('takes 100 rules of 2,048 characters each, counted as people do', async () => {
+      const asset = await newAsset();
+      const longest = '🔒'.repeat(2_048);
+      const list = [longest, ...Array.from({ length: 99 }, (_, index) => `rule ${index}`)];
+      expect((await change({ add: [{ assetUid: asset, scopeRules: rules(...list) }] })).status).toBe(204);
+      expect(await listed()).toEqual({ [asset]: list });
+    });
+
+    it('422: an asset in both lists, also an unknown one, before the listing is looked for', async () => {
+      const asset = await newAsset();
+      const add = [asset, 'a', UNKNOWN].map((assetUid) => ({ assetUid }));
+      const response = await change({ add, remove: ['b', UNKNOWN, asset] }, admin.token, 'nothing');
+      expectProblem(server, response, {
+        ...invalid,
+        failedValidations: [
+          [0, asset],
+          [2, UNKNOWN],
+        ].map(([index, value]) => ({
+          index,
+          failedValidation: [
+            { property: `add.${index}.assetUid`, message: 'must not be in remove as well', value },
+          ],
+        })),
+      });
+      expect(await listed()).toEqual({});
+    });
+
+    it.each([
+      ['add', Array.from({ length: 21 }, () => ({}))],
+      ['remove', Array<string>(21).fill('\0')],
+    ])('413: one item more in %s than the largest batch', async (property, list) => {
+      expectProblem(server, await change({ [property]: list }), {
+        area: 'asset',
+        status: 413,
+        kind: 'batch-too-large',
+        maxBatchSize: 20,
+        batchSize: 21,
+      });
+    });
+
+    it('413: a body with more bytes than are taken', async () => {
+      const response = await change({ more: 'x'.repeat(500_000) });
+      expectProblem(server, response, { area: 'asset', status: 413, kind: 'body-too-large' });
+    });
+
+    it('415: the body is not JSON by its type', async () => {
+      const response = await server.request('PATCH', path(), {
+        token: admin.token,
+        raw: '{}',
+        headers: { 'content-type': 'text/plain' },
+      });
+      expectProblem(server, response, { area: 'asset', status: 415, kind: 'unsupported-media-type' });
+    });
+
+    it.each([
+      ['no credential', {}],
+      ['an unknown token', { authorization: 'Bearer nothing' }],
+      ['an API key', { 'x-auth': 'nothing' }],
+    ])('401: %s', async (_name, headers) => {
+      const response = await server.request('PATCH', path(), { body: {}, headers });
+      expectProblem(server, response, { area: 'asset', status: 401, kind: 'unauthorized' });
+      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /);
+    });
+
+    it.each(['api', 'tag_ow', 'asset_or', 'asset_lr'])('403: a token with %s alone', async (scope) => {
+      const response = await change({}, await scoped(admin, scope));
+      expectProblem(server, response, { area: 'asset', status: 403, kind: 'forbidden' });
+      expect(response.headers.get('www-authenticate')).toMatch('error="insufficient_scope"');
+    });
+
+    it('429: more requests than are allowed', async () => {
+      const strict = await startTestServer({ rateLimit: 1 });
+      try {
+        const other = worldOf(strict);
+        const { uid } = await other.organization();
+        const { token } = await other.user({ organization: uid, admin: true });
+        const assessment = await other.assessment(uid);
+        const send = () => strict.request('PATCH', path(assessment.uid), { token, body: {} });
+        expect((await send()).status).toBe(204);
+        expectProblem(strict, await send(), { area: 'asset', status: 429, kind: 'rate-limited' });
+      } finally {
+        await strict.close();
+      }
+    });
+  });
+
+  it('lets concurrent changes of one listing all succeed, one after another', async () => {
+    const uids = await Promise.all(Array.from({ length: 4 }, () => newAsset()));
+    const first = (await events()).length;
+    const responses = await Promise.all(
+      Array.from({ length: 24 }, (_, i) => {
+        const order = i % 2 === 0 ? uids : uids.toReversed();
+        const scopeRules = rules(...Array.from({ length: (i % 5) + 1 }, (_rule, j) => `${i}.${j}`));
+        return change(
+          i % 6 === 5 ? { remove: order } : { add: order.map((assetUid) => ({ assetUid, scopeRules })) },
+        );
+      }),
+    );
+    for (const { status } of responses) expect(status).toBe(204);
+    let state: Record<string, unknown> = Object.fromEntries(uids.map((uid) => [uid, null]));
+    for (const event of (await events()).slice(first)) {
+      const { assets: before } = JSON.parse(event.before!);
+      for (const [uid, had] of Object.entries(before)) expect(state[uid]).toEqual(had);
+      state = { ...state, ...JSON.parse(event.after!).assets };
+    }
+    const expected = Object.fromEntries(Object.entries(state).filter(([, list]) => list !== null));
+    expect(await listed()).toEqual(expected);
+  });
+
+  it('changes more assets than are handled at a time', async () => {
+    const large = await startTestServer();
+    try {
+      const other = worldOf(large);
+      const { uid, id } = await other.organization();
+      const { token } = await other.user({ organization: uid, admin: true });
+      const assessment = await other.assessment(uid);
+      const uids = Array.from({ length: 1_203 }, (_, index) => index.toString(16).padStart(24, '0'));
+      await large.context.db.write(async (tx) => {
+        for (let start = 0; start < uids.length; start += 500)
+          await tx
+            .insertInto('assets')
+            .values(
+              uids.slice(start, start + 500).map((asset) => ({
+                uid: asset,
+                organization_id: id,
+                type: 'webapp',
+                name: asset,
+                criticality: 'low',
+                writable_by: 'any',
+                created_at: NOW,
+                updated_at: NOW,
+              })),
+            )
+            .execute();
+      });
+      const count = async () =>
+        (
+          await large.context.db.read
+            .selectFrom('scope_rules')
+            .select((eb) => eb.fn.countAll<number>().as('count'))
+            .executeTakeFirstOrThrow()
+        ).count;
+      const send = (body: object) => large.request('PATCH', path(assessment.uid), { token, body });
+      const add = uids.map((assetUid) => ({ assetUid, scopeRules: rules('a', 'b') }));
+      expect((await send({ add })).status).toBe(204);
+      expect(await count()).toBe(2_406);
+      expect((await send({ remove: uids.slice(1) })).status).toBe(204);
+      expect(await count()).toBe(2);
+    } finally {
+      await large.close();
+    }
+  });
+});
