@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import type { Actor } from '../auth/callers.ts';
 import type { Transaction } from '../db/engine.ts';
+import { prepareWrite } from '../db/prepared.ts';
 import { recordChange } from './audit.ts';
 import { invalid, missing } from './failure.ts';
 import { cleanName } from './names.ts';
@@ -77,7 +79,7 @@ export async function addGroupMember(
     .returning('id')
     .executeTakeFirst();
   if (added === undefined) return false;
-  await countMembers(tx, groupId, role, 1);
+  await countAdded(tx, { group: groupId, role });
   await recordChange(tx, actor, {
     at: now,
     action: 'assessment-group.add-member',
@@ -89,17 +91,57 @@ export async function addGroupMember(
   return true;
 }
 
-/** Keeps the number of members by role, so that a page of a large group need not count it. */
-async function countMembers(tx: Transaction, groupId: number, role: string, change: number): Promise<void> {
-  await tx
+const countAdded = prepareWrite<{ group: number; role: string }, never>((tx, p) =>
+  tx
     .insertInto('group_member_counts')
-    .values({ group_id: groupId, role, members: 0 })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-  await tx
+    .values({ group_id: p.group, role: p.role, members: 1 })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['group_id', 'role'])
+        .doUpdateSet({ members: sql<number>`group_member_counts.members + 1` }),
+    ),
+);
+
+const countRemoved = prepareWrite<{ group: number; role: string; removed: number }, never>((tx, p) =>
+  tx
     .updateTable('group_member_counts')
-    .set((eb) => ({ members: eb('members', '+', change) }))
-    .where('group_id', '=', groupId)
-    .where('role', '=', role)
+    .set({ members: sql<number>`members - ${p.removed}` })
+    .where('group_id', '=', p.group)
+    .where('role', '=', p.role),
+);
+
+/**
+ * Keeps the number of members by role, so that a page of a large group need not count it. To be called in every unit
+ * of work that removes members, after it has.
+ * @param roles the role of each member that was removed from the group
+ */
+export async function countRemovedMembers(
+  tx: Transaction,
+  groupId: number,
+  roles: readonly string[],
+): Promise<void> {
+  // In one order everywhere, so that two units of work do not wait for each other's rows.
+  for (const role of [...new Set(roles)].sort()) {
+    const removed = roles.filter((other) => other === role).length;
+    await countRemoved(tx, { group: groupId, role, removed });
+  }
+}
+
+/**
+ * Takes a user out of every group, for a user who is about to be deleted.
+ * @returns the groups and the roles that the user had there
+ */
+export async function leaveAllGroups(
+  tx: Transaction,
+  userUid: string,
+): Promise<{ group_id: number; role: string }[]> {
+  const left = await tx
+    .deleteFrom('group_members')
+    .where('user_uid', '=', userUid)
+    .returning(['group_id', 'role'])
     .execute();
+  for (const { group_id, role } of left.sort((a, b) => a.group_id - b.group_id)) {
+    await countRemovedMembers(tx, group_id, [role]);
+  }
+  return left;
 }

@@ -35,6 +35,7 @@ export const initial: Migration = {
       check ((organization_id is null) = (staff = 1))
     ) ${table}`,
     `create index users_by_organization on users (organization_id, id)`,
+    `create index users_who_administer on users (organization_id, id) where admin = 1`,
 
     `create table staff_organizations (
       user_id ${int} not null references users (id) on delete cascade,
@@ -77,7 +78,10 @@ export const initial: Migration = {
     // One index per order that a page can have: ties are ascending by id whichever way the field runs.
     `create index group_members_by_time on group_members (group_id, created_at, id)`,
     `create index group_members_by_time_descending on group_members (group_id, created_at desc, id)`,
-    `create index group_members_by_role on group_members (group_id, role, created_at, id)`,
+    `create index group_members_by_role on group_members (group_id, role, id)`,
+    `create index group_members_by_role_and_time on group_members (group_id, role, created_at, id)`,
+    `create index group_members_by_role_and_time_descending on group_members (group_id, role, created_at desc, id)`,
+    `create index group_members_by_role_and_user on group_members (group_id, role, user_uid)`,
     `create index group_members_by_user on group_members (user_uid)`,
 
     `create table group_member_counts (
@@ -126,6 +130,7 @@ export const initial: Migration = {
       ended_at ${int} check (ended_at >= started_at)
     ) ${table}`,
     `create index testing_sessions_by_assessment on testing_sessions (assessment_id, started_at, ended_at)`,
+    `create index testing_sessions_by_tester on testing_sessions (tester_id)`,
 
     `create table vulnerabilities (
       id ${id},

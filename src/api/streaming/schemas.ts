@@ -1,0 +1,91 @@
+import { type TSchema, Type } from 'typebox';
+import { LISTED_STATES, PORT_ORDERS, PROTOCOLS } from '../../domain/ports.ts';
+import { PageLink } from '../../http/paging.ts';
+import { DateTime, MAX_TEXT, Text } from '../../http/schemas.ts';
+
+export const DEFAULT_PER_PAGE = 100;
+const MAX_PER_PAGE = 1_000;
+
+const ASSET_UID = '5f0c1e2d3b4a59687786a5b4';
+
+/** What does not look like a uid is one that no row has: 404, and not 400. */
+export const PortsPath = Type.Object({
+  org_uid: Type.String({
+    maxLength: MAX_TEXT,
+    description: 'The organization that the asset belongs to.',
+    examples: ['acme'],
+  }),
+  asset_uid: Type.String({ maxLength: MAX_TEXT, description: 'The asset.', examples: [ASSET_UID] }),
+});
+
+export const PortsQuery = Type.Object({
+  observed_state: Type.Optional(Type.Enum(LISTED_STATES, { type: 'string', default: 'open' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'The most ports that all pages have together.' }),
+  ),
+  order_by: Type.Optional(
+    Type.Enum(PORT_ORDERS, {
+      type: 'string',
+      default: 'number',
+      description: 'Ties are broken by number and protocol, ascending; what is unknown comes last.',
+    }),
+  ),
+  order_direction: Type.Optional(Type.Enum(['ASC', 'DESC'], { type: 'string', default: 'ASC' })),
+  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE, default: DEFAULT_PER_PAGE })),
+  page: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      default: 1,
+      description: 'Counted from 1. One past the end is an empty list.',
+    }),
+  ),
+});
+
+/** Type and null in one, and not a union, which the serializer would have to try in turn. */
+const unknownText = (example: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 65_536, examples: [example] });
+
+const Port = Type.Object({
+  number: Type.Integer({ minimum: 0, maximum: 65_535, examples: [443] }),
+  protocol: Type.String({ enum: [...PROTOCOLS], maxLength: 8, examples: ['tcp'] }),
+  observed_state: Type.String({ enum: [...LISTED_STATES], maxLength: 8, examples: ['open'] }),
+  service_name: unknownText('https'),
+  service_banner: unknownText('nginx 1.24.0'),
+  product_name: unknownText('nginx'),
+  product_version: unknownText('1.24.0'),
+  cpe: unknownText('cpe:/a:igor_sysoev:nginx:1.24.0'),
+  first_seen: DateTime,
+  last_seen: DateTime,
+});
+
+const Links = Type.Object(
+  { next: Type.Optional(PageLink), prev: Type.Optional(PageLink) },
+  { description: 'Absent at the ends.' },
+);
+
+const Meta = Type.Object({
+  total: Type.Integer({ minimum: 0, description: 'How many ports all pages have, after limit.' }),
+  page: Type.Integer({ minimum: 1 }),
+  per_page: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE }),
+  total_pages: Type.Integer({ minimum: 0 }),
+});
+
+const nothing = (description: string): TSchema => Type.Array(Type.Object({}), { maxItems: 0, description });
+
+export const PortsResponse = Type.Object({
+  data: Type.Object({
+    type: Type.String({ const: 'asset_list', maxLength: 16 }),
+    id: Type.String({ maxLength: 24, description: 'The uid of the asset.', examples: [ASSET_UID] }),
+    attributes: Type.Object({
+      asset_uid: Text,
+      ports: Type.Array(Port, { maxItems: MAX_PER_PAGE }),
+    }),
+    links: Links,
+    meta: Meta,
+    relationships: Type.Object({}, { description: 'Empty.' }),
+  }),
+  errors: nothing('Empty: an error is a response of its own.'),
+  included: nothing('Empty.'),
+  links: Links,
+  meta: Meta,
+});

@@ -1,0 +1,153 @@
+import { sql } from 'kysely';
+import type { Caller } from '../auth/callers.ts';
+import type { Transaction } from '../db/engine.ts';
+import { isOneOf } from '../db/portable.ts';
+import { prepare, prepareWrite } from '../db/prepared.ts';
+import { recordChange } from './audit.ts';
+import { Failure } from './failure.ts';
+import { GROUP_ADMIN, groupForCaller, mayRemoveMembers } from './group-members.ts';
+import { countRemovedMembers } from './groups.ts';
+
+export const REMOVAL_STATUSES = ['removed', 'noop', 'error'] as const;
+export const REMOVAL_ERRORS = ['user_not_found', 'user_not_in_org', 'forbidden', 'internal_error'] as const;
+
+/** What became of one user of a removal (silences, section 9). */
+export interface RemovalResult {
+  userUid: string;
+  status: (typeof REMOVAL_STATUSES)[number];
+  errorCode?: (typeof REMOVAL_ERRORS)[number];
+  errorDetail?: string;
+}
+
+interface Removal {
+  group: number;
+  uids: readonly string[];
+}
+
+interface Removed {
+  user_uid: string;
+  role: string;
+}
+
+const removeAny = prepareWrite<Removal, Removed>(deleteMembers);
+
+const removeOrdinary = prepareWrite<Removal, Removed>((tx, p) =>
+  deleteMembers(tx, p).where('role', '<>', sql.lit(GROUP_ADMIN)),
+);
+
+function deleteMembers(tx: Transaction, p: Removal) {
+  return tx
+    .deleteFrom('group_members')
+    .where('group_id', '=', p.group)
+    .where((eb) => isOneOf(tx, eb.ref('user_uid'), p.uids))
+    .returning(['user_uid', 'role']);
+}
+
+/** Counts the group's admins. Whoever else adds or removes one waits from here to the end of this unit of work. */
+const lockAdminCount = prepareWrite<{ group: number }, { members: number }>((tx, p) =>
+  tx
+    .updateTable('group_member_counts')
+    .set((eb) => ({ members: eb.ref('members') }))
+    .where('group_id', '=', p.group)
+    .where('role', '=', sql.lit(GROUP_ADMIN))
+    .returning('members'),
+);
+
+interface Target {
+  uid: string;
+  organizationId: number | null;
+  role: string | null;
+}
+
+const targetsQuery = prepare<Removal, Target>((db, p) =>
+  db
+    .selectFrom('users')
+    .leftJoin('group_members', (join) =>
+      join.onRef('group_members.user_uid', '=', 'users.uid').on('group_members.group_id', '=', p.group),
+    )
+    .select(['users.uid', 'users.organization_id as organizationId', 'group_members.role'])
+    .where((eb) => isOneOf(db, eb.ref('users.uid'), p.uids)),
+);
+
+/**
+ * Removes users from an assessment group (operation 13). Each user has a result of their own; the last
+ * `rbac_group_admin` stays.
+ * @param userUids without repetition
+ * @returns the results in the order of `userUids`
+ * @throws Failure `missing` for the group, `forbidden` when the caller's role does not suffice
+ */
+export async function removeGroupMembers(
+  tx: Transaction,
+  caller: Caller,
+  groupId: number,
+  userUids: readonly string[],
+  now: number,
+): Promise<RemovalResult[]> {
+  const group = await groupForCaller(tx, caller, groupId);
+  if (!mayRemoveMembers(caller, group)) {
+    throw new Failure(
+      'forbidden',
+      'Removing members needs the role rbac_group_admin or infra_admin in the group, or an admin of its organization.',
+    );
+  }
+
+  const removed = await removeOrdinary(tx, { group: groupId, uids: userUids });
+  const gone = new Map(removed.map((member) => [member.user_uid, member.role]));
+  const left = userUids.filter((uid) => !gone.has(uid));
+  const targets = new Map<string, Target>();
+  if (left.length > 0) {
+    const [admins] = await lockAdminCount(tx, { group: groupId });
+    for (const target of await targetsQuery(tx, { group: groupId, uids: left }))
+      targets.set(target.uid, target);
+    const removable = left
+      .filter((uid) => targets.get(uid)?.role === GROUP_ADMIN)
+      .slice(0, Math.max(0, (admins?.members ?? 0) - 1));
+    if (removable.length > 0) {
+      for (const member of await removeAny(tx, { group: groupId, uids: removable }))
+        gone.set(member.user_uid, member.role);
+    }
+  }
+
+  if (gone.size > 0) {
+    await countRemovedMembers(tx, groupId, [...gone.values()]);
+    await recordChange(tx, caller, {
+      at: now,
+      action: 'assessment-group.remove-members',
+      object: ['assessment-group', groupId],
+      organizationId: group.organizationId,
+      before: {
+        members: userUids.flatMap((user) => (gone.has(user) ? [{ user, role: gone.get(user) }] : [])),
+      },
+      after: null,
+    });
+  }
+  return userUids.map((uid) =>
+    gone.has(uid)
+      ? { userUid: uid, status: 'removed' }
+      : { userUid: uid, ...reasonToStay(caller, group.organizationId, targets.get(uid)) },
+  );
+}
+
+/** Why a user was not removed. Who is of another organization is known to staff only. */
+function reasonToStay(
+  caller: Caller,
+  organizationId: number,
+  target: Target | undefined,
+): Omit<RemovalResult, 'userUid'> {
+  if (target?.organizationId === organizationId) {
+    if (target.role !== GROUP_ADMIN) return { status: 'noop' };
+    return {
+      status: 'error',
+      errorCode: 'forbidden',
+      errorDetail: 'The last rbac_group_admin of a group cannot be removed.',
+    };
+  }
+  if (target !== undefined && caller.staff) {
+    return {
+      status: 'error',
+      errorCode: 'user_not_in_org',
+      errorDetail: "The user is not of the group's organization.",
+    };
+  }
+  return { status: 'error', errorCode: 'user_not_found', errorDetail: 'There is no such user.' };
+}

@@ -1,0 +1,375 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { GROUP_ROLES, type GroupRole } from '../../src/domain/groups.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const START = Date.UTC(2026, 10, 21, 10, 30);
+let now = START;
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: string;
+let group: number;
+let admin: TestUser;
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  now = START;
+  organization = (await world.organization()).uid;
+  group = (await world.group(organization)).id;
+  admin = await world.user({ organization, admin: true });
+});
+
+const pathOf = (id: number | string) => `/api/assessment/v1/assessment-groups/${id}/members`;
+const list = (query = '', token: string | undefined = admin.token, id: number | string = group) =>
+  server.request('GET', pathOf(id) + query, { token });
+const linkTo = (query: string) => `${server.origin}${pathOf(group)}?${query}`;
+/** Makes invited users, who need no token, members of the group. */
+const members = async (...roles: GroupRole[]) => {
+  const uids: string[] = [];
+  for (const role of roles) {
+    const { uid } = await world.invited({ organization });
+    await world.member(group, uid, role);
+    uids.push(uid);
+  }
+  return uids;
+};
+const uidsOf = (response: TestResponse): string[] =>
+  response.body.members.map((member: { userUid: string }) => member.userUid);
+
+function expectProblem(response: TestResponse, status: number, kind: string): void {
+  expect(response.body).toEqual({
+    status,
+    title: expect.stringMatching(/./),
+    type: `${server.context.addresses.errorTypeBase}/assessment/${kind}`,
+    detail: expect.stringMatching(/./),
+    instance: response.headers.get('x-request-id'),
+    logId: response.headers.get('x-request-id'),
+  });
+  expect(response.status).toBe(status);
+  expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+}
+
+describe('Operation 12: list members of an assessment group', () => {
+  it('answers with exactly the fields of the specification', async () => {
+    const named = await world.invited({ organization, name: 'Ada Lovelace' });
+    const nameless = await world.invited({ organization });
+    await world.member(group, named.uid, 'assessment_creator');
+    now += 1;
+    await world.member(group, nameless.uid, 'infra_admin');
+
+    const response = await list();
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(response.body).toEqual({
+      members: [
+        {
+          userUid: named.uid,
+          role: 'assessment_creator',
+          id: expect.any(Number),
+          createdAt: '2026-11-21T10:30:00.000Z',
+          userEmail: named.email,
+          userName: 'Ada Lovelace',
+        },
+        {
+          userUid: nameless.uid,
+          role: 'infra_admin',
+          id: expect.any(Number),
+          createdAt: '2026-11-21T10:30:00.001Z',
+          userEmail: nameless.email,
+        },
+      ],
+      metadata: {
+        pagination: {
+          total: 2,
+          page: 1,
+          perPage: 50,
+          totalPages: 1,
+          self: linkTo('page=1'),
+          first: linkTo('page=1'),
+          last: linkTo('page=1'),
+        },
+        actions: [
+          { name: 'batchRemove', method: 'POST', href: `${server.origin}${pathOf(group)}/batchRemove` },
+        ],
+      },
+    });
+    expect(response.body.members[0].id).toBeLessThan(response.body.members[1].id);
+  });
+
+  it('answers for a group without members', async () => {
+    const response = await list('?sort=role');
+    expect(response.body.members).toEqual([]);
+    expect(response.body.metadata.pagination).toEqual({
+      total: 0,
+      page: 1,
+      perPage: 50,
+      totalPages: 0,
+      self: linkTo('sort=role&page=1'),
+      first: linkTo('sort=role&page=1'),
+      last: linkTo('sort=role&page=1'),
+    });
+  });
+
+  describe('in a group with many members', () => {
+    interface Row {
+      userUid: string;
+      role: string;
+      id: number;
+      createdAt: string;
+    }
+    let all: Row[];
+    const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0);
+    /** What the specification and the silences say, worked out without a database. */
+    const expected = (sort: keyof Row, direction: number, role: string | undefined) =>
+      all
+        .filter((row) => role === undefined || row.role === role)
+        .sort((a, b) => direction * compare(a[sort], b[sort]) || a.id - b.id);
+
+    beforeEach(async () => {
+      // Times that tie and do not rise with the id; no infra_admin at all.
+      const times = [5, 3, 3, 9, 3, 1, 5, 5, 2, 3, 3, 3, 8, 3, 3, 1, 9];
+      const roles: GroupRole[] = [
+        'assessment_member',
+        'rbac_group_admin',
+        'assessment_member',
+        'assessment_read_only',
+        'assessment_member',
+        'assessment_operator',
+        'assessment_creator',
+      ];
+      for (const [index, time] of times.entries()) {
+        now = START + time;
+        await members(roles[index % roles.length] as GroupRole);
+      }
+      all = await server.context.db.read
+        .selectFrom('group_members')
+        .select(['user_uid as userUid', 'role', 'id', 'created_at'])
+        .where('group_id', '=', group)
+        .execute()
+        .then((rows) =>
+          rows.map(({ created_at, ...row }) => ({ ...row, createdAt: new Date(created_at).toISOString() })),
+        );
+      expect(all).toHaveLength(times.length);
+    });
+
+    const combinations = (['createdAt', 'role', 'userUid'] as const).flatMap((sort) =>
+      (['asc', 'desc'] as const).flatMap((sortDir) =>
+        [undefined, 'assessment_member', 'rbac_group_admin', 'infra_admin'].map((role) => ({
+          sort,
+          sortDir,
+          role,
+        })),
+      ),
+    );
+    it.each(combinations)(
+      'pages through sort=$sort sortDir=$sortDir role=$role',
+      async ({ sort, sortDir, role }) => {
+        const rows = expected(sort, sortDir === 'asc' ? 1 : -1, role);
+        for (const perPage of [1, 3, 4, 16, 17, 200]) {
+          const totalPages = Math.ceil(rows.length / perPage);
+          for (let page = 1; page <= totalPages + 1; page += 1) {
+            const query = `sort=${sort}&sortDir=${sortDir}&perPage=${perPage}${role === undefined ? '' : `&role=${role}`}`;
+            const response = await list(`?${query}&page=${page}`);
+            const { members: found, metadata } = response.body;
+            expect(
+              found.map(({ userUid, role: of, id, createdAt }: Row) => ({
+                userUid,
+                role: of,
+                id,
+                createdAt,
+              })),
+            ).toEqual(rows.slice((page - 1) * perPage, page * perPage));
+            const last = Math.max(1, totalPages);
+            expect(metadata.pagination).toEqual({
+              total: rows.length,
+              page,
+              perPage,
+              totalPages,
+              self: linkTo(`${query}&page=${page}`),
+              first: linkTo(`${query}&page=1`),
+              last: linkTo(`${query}&page=${last}`),
+              ...(page > 1 ? { prev: linkTo(`${query}&page=${Math.min(page - 1, last)}`) } : {}),
+              ...(page < totalPages ? { next: linkTo(`${query}&page=${page + 1}`) } : {}),
+            });
+          }
+        }
+      },
+    );
+
+    it('sorts by createdAt, ascending, 50 a page, unless told otherwise', async () => {
+      expect(uidsOf(await list())).toEqual(expected('createdAt', 1, undefined).map(({ userUid }) => userUid));
+    });
+
+    it.each(['createdAt', 'role', 'userUid'])('sorts by %s alone in ascending order', async (sort) => {
+      expect(uidsOf(await list(`?sort=${sort}`))).toEqual(
+        expected(sort as keyof Row, 1, undefined).map(({ userUid }) => userUid),
+      );
+    });
+
+    it('leads back from a page far past the end', async () => {
+      const { body, status } = await list('?page=9007199254740993&perPage=10');
+      expect(status).toBe(200);
+      expect(body.members).toEqual([]);
+      expect(body.metadata.pagination.total).toBe(17);
+      expect(body.metadata.pagination.prev).toBe(linkTo('perPage=10&page=2'));
+      expect(body.metadata.pagination.next).toBeUndefined();
+    });
+
+    it('has links that lead through all pages', async () => {
+      const seen: string[] = [];
+      let path: string | undefined = `${pathOf(group)}?perPage=5&sortDir=desc&page=1`;
+      while (path !== undefined) {
+        const response: TestResponse = await server.request('GET', path, { token: admin.token });
+        seen.push(...uidsOf(response));
+        path = response.body.metadata.pagination.next?.slice(server.origin.length);
+      }
+      expect(seen).toEqual(expected('createdAt', -1, undefined).map(({ userUid }) => userUid));
+    });
+  });
+
+  it('keeps unknown parameters in the links, and ignores them', async () => {
+    const { body, status } = await list('?p%61ge=1&filter=a%20b&perPage=200&&x');
+    expect(status).toBe(200);
+    expect(body.metadata.pagination.self).toBe(linkTo('filter=a%20b&perPage=200&x&page=1'));
+  });
+
+  it('puts the public address of the gateway into the links', async () => {
+    const other = await startTestServer({ clientBaseUrl: 'https://gateway.example.com' });
+    try {
+      const elsewhere = worldOf(other);
+      const { uid } = await elsewhere.organization();
+      const { id } = await elsewhere.group(uid);
+      const { token } = await elsewhere.user({ organization: uid, admin: true });
+      const { body } = await other.request('GET', pathOf(id), { token });
+      expect(body.metadata.pagination.self).toBe(`https://gateway.example.com${pathOf(id)}?page=1`);
+      expect(body.metadata.actions[0].href).toBe(`https://gateway.example.com${pathOf(id)}/batchRemove`);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('lists a banned member, who is one still', async () => {
+    const [uid] = await members('assessment_member');
+    await server.context.db.write((tx) =>
+      tx
+        .updateTable('users')
+        .set({ banned_at: 1 })
+        .where('uid', '=', uid as string)
+        .execute(),
+    );
+    expect(uidsOf(await list())).toEqual([uid]);
+  });
+
+  describe('who may list', () => {
+    it.each(GROUP_ROLES)('a member with the role %s, and which actions they have', async (role) => {
+      const user = await world.user({ organization });
+      await world.member(group, user.uid, role);
+      const { status, body } = await list('', user.token);
+      expect(status).toBe(200);
+      const removes = role === 'rbac_group_admin' || role === 'infra_admin';
+      expect(body.metadata.actions.map(({ name }: { name: string }) => name)).toEqual(
+        removes ? ['batchRemove'] : [],
+      );
+    });
+
+    it('staff, as admins everywhere', async () => {
+      const { token } = await world.user();
+      const { status, body } = await list('', token);
+      expect(status).toBe(200);
+      expect(body.metadata.actions).toHaveLength(1);
+    });
+
+    it('no one else of the organization: 403', async () => {
+      const { uid, token } = await world.user({ organization });
+      const elsewhere = await world.group(organization);
+      await world.member(elsewhere.id, uid, 'rbac_group_admin');
+      expectProblem(await list('', token), 403, 'forbidden');
+    });
+
+    it('no one of another organization: 404, as for a group that is not there', async () => {
+      const other = (await world.organization()).uid;
+      const { token } = await world.user({ organization: other, admin: true });
+      const foreign = await list('', token);
+      expectProblem(foreign, 404, 'group-not-found');
+      const unknown = await list('', token, 999_999_999);
+      expectProblem(unknown, 404, 'group-not-found');
+      expect(foreign.body.detail).toBe(unknown.body.detail);
+    });
+  });
+
+  it.each(['999999999', '9007199254740993', '99999999999999999999999999'])(
+    'answers 404 for the group %s, which nobody made',
+    async (id) => expectProblem(await list('', admin.token, id), 404, 'group-not-found'),
+  );
+
+  it.each(['0', '-1', 'x', '1.5', '1e2', '01', '%00', '+1', '%201'])(
+    'answers 400 for the group %s, which cannot be one',
+    async (id) => expectProblem(await list('', admin.token, id), 400, 'invalid-request'),
+  );
+
+  it.each([
+    'page=0',
+    'page=-1',
+    'page=x',
+    'page=',
+    'page=1.5',
+    'page=1e1',
+    'page=1&page=2',
+    'perPage=0',
+    'perPage=201',
+    'perPage=ten',
+    'sort=created_at',
+    'sort=',
+    'sort=id',
+    'sort=role&sort=role',
+    'sortDir=ASC',
+    'sortDir=up',
+    'role=admin',
+    'role=',
+    'role=assessment_member%00',
+  ])('answers 400 for ?%s', async (query) => {
+    const response = await list(`?${query}`);
+    expectProblem(response, 400, 'invalid-request');
+    expect(response.body.detail).toContain(query.split('=', 1)[0]);
+  });
+
+  it.each([1, 200])('takes perPage=%i', async (perPage) => {
+    expect((await list(`?perPage=${perPage}`)).body.metadata.pagination.perPage).toBe(perPage);
+  });
+
+  it('answers 401 without a valid bearer token, and looks at no other scheme', async () => {
+    const requests = [{}, { token: 'assay_pat_unknown' }, { headers: { 'x-auth': admin.token } }];
+    for (const options of requests) {
+      const response = await server.request('GET', pathOf(group), options);
+      expectProblem(response, 401, 'unauthorized');
+      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /);
+    }
+  });
+
+  it('answers 403 without the scope api', async () => {
+    const { token } = await world.token(admin.id, { scopes: ['asset_or'] });
+    const response = await list('', token);
+    expectProblem(response, 403, 'forbidden');
+    expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="api"');
+  });
+
+  it('answers 429 beyond the rate limit', async () => {
+    const limited = await startTestServer({ rateLimit: 1 });
+    try {
+      const elsewhere = worldOf(limited);
+      const { uid } = await elsewhere.organization();
+      const { id } = await elsewhere.group(uid);
+      const { token } = await elsewhere.user({ organization: uid, admin: true });
+      expect((await limited.request('GET', pathOf(id), { token })).status).toBe(200);
+      const response = await limited.request('GET', pathOf(id), { token });
+      expect(response.status).toBe(429);
+      expect(response.body.type).toMatch(/\/assessment\/rate-limited$/);
+    } finally {
+      await limited.close();
+    }
+  });
+});
