@@ -83,7 +83,8 @@ export function watchMethods(scope: FastifyInstance, area: Area): () => void {
     if (areaAt(url) === area) urls.add(url);
   });
   return () => {
-    for (const url of [...urls]) {
+    // Refusing adds routes too; their paths are the same.
+    for (const url of new Set(urls)) {
       const known = scope.supportedMethods.filter((method) => scope.hasRoute({ url, method }));
       refuseOtherMethods(scope, url.slice(area.prefix.length), known);
     }

@@ -9,6 +9,7 @@ export interface DescribedSchema {
   enum?: unknown[];
   examples?: unknown[];
   minimum?: number;
+  maxItems?: number;
   properties?: Record<string, DescribedSchema>;
   required?: string[];
   items?: DescribedSchema;
@@ -31,7 +32,7 @@ export function exampleOf(schema: DescribedSchema): unknown {
         Object.entries(schema.properties ?? {}).map(([name, property]) => [name, exampleOf(property)]),
       );
     case 'array':
-      return schema.items === undefined ? [] : [exampleOf(schema.items)];
+      return schema.items === undefined || schema.maxItems === 0 ? [] : [exampleOf(schema.items)];
     case 'integer':
     case 'number':
       return schema.minimum ?? 1;

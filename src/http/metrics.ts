@@ -62,7 +62,7 @@ export function registerMetrics(app: FastifyInstance, { config, db }: Context, t
   counted('assay_tokens_checked_total', 'Tokens that needed the database.', () => tokens.statistics().misses);
 
   app.addHook('onResponse', async (request: FastifyRequest, reply: FastifyReply) => {
-    const { operation = 'unknown-path' } = request.routeOptions.config ?? {};
+    const operation = request.routeOptions.config?.operation ?? 'unknown-path';
     requests.inc({ operation, status: reply.statusCode });
     latencies.observe({ operation }, reply.elapsedTime / 1000);
   });

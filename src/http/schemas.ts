@@ -85,13 +85,15 @@ export const Errors = {
 export function errorResponses(area: Area, statuses: readonly number[], bodiless: readonly number[] = []) {
   const common = [401, 403, 404, 429, 500, 503];
   return Object.fromEntries(
-    [...new Set([...common, ...statuses])].sort().map((status) => {
-      const description = DESCRIPTIONS[status] ?? 'Error';
-      if (bodiless.includes(status))
-        return [status, { description: `${description} Without a body.`, type: 'null' }];
-      const shape = area.shapeOf(status);
-      return [status, { description, content: { [mediaTypeOf(shape)]: { schema: Errors[shape] } } }];
-    }),
+    [...new Set([...common, ...statuses])]
+      .sort((a, b) => a - b)
+      .map((status) => {
+        const description = DESCRIPTIONS[status] ?? 'Error';
+        if (bodiless.includes(status))
+          return [status, { description: `${description} Without a body.`, type: 'null' }];
+        const shape = area.shapeOf(status);
+        return [status, { description, content: { [mediaTypeOf(shape)]: { schema: Errors[shape] } } }];
+      }),
   );
 }
 
