@@ -1,0 +1,416 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { GROUP_ROLES, type GroupRole } from '../../src/domain/groups.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 10, 30);
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: string;
+let group: number;
+let admin: TestUser;
+
+beforeAll(async () => {
+  server = await startTestServer({ bodyLimit: 16_384 }, () => NOW);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = (await world.organization()).uid;
+  group = (await world.group(organization)).id;
+  admin = await world.user({ organization, admin: true });
+});
+
+const pathOf = (id: number | string) => `/api/assessment/v1/assessment-groups/${id}/members/batchRemove`;
+const remove = (userUids: unknown, token: string | undefined = admin.token, id: number | string = group) =>
+  server.request('POST', pathOf(id), { token, body: { userUids } });
+const member = async (role: GroupRole = 'assessment_member') => {
+  const { uid } = await world.invited({ organization });
+  await world.member(group, uid, role);
+  return uid;
+};
+const colleague = async () => (await world.invited({ organization })).uid;
+const membersLeft = async () =>
+  (
+    await server.context.db.read
+      .selectFrom('group_members')
+      .select('user_uid')
+      .where('group_id', '=', group)
+      .orderBy('id')
+      .execute()
+  ).map((row) => row.user_uid);
+/** What the list of members says, which counts nothing itself. */
+const counted = async (query = '') => {
+  const path = `/api/assessment/v1/assessment-groups/${group}/members?perPage=1${query}`;
+  return (await server.request('GET', path, { token: admin.token })).body.metadata.pagination.total;
+};
+const events = async () =>
+  (await world.auditEvents()).filter((event) => event.action === 'assessment-group.remove-members');
+
+const NOT_FOUND = { status: 'error', errorCode: 'user_not_found', errorDetail: 'There is no such user.' };
+const LAST_ADMIN = {
+  status: 'error',
+  errorCode: 'forbidden',
+  errorDetail: 'The last rbac_group_admin of a group cannot be removed.',
+};
+
+function expectProblem(response: TestResponse, status: number, kind: string): void {
+  expect(response.body).toEqual({
+    status,
+    title: expect.stringMatching(/./),
+    type: `${server.context.addresses.errorTypeBase}/assessment/${kind}`,
+    detail: expect.stringMatching(/./),
+    instance: response.headers.get('x-request-id'),
+    logId: response.headers.get('x-request-id'),
+  });
+  expect(response.status).toBe(status);
+  expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+}
+
+describe('Operation 13: remove users from an assessment group', () => {
+  it('answers for each user in the order of the request, and counts', async () => {
+    const [first, stays, last] = [await member(), await member(), await member('assessment_creator')];
+    const noMember = await colleague();
+    const response = await remove([last, 'nobody_-9', noMember, first]);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(response.body).toEqual({
+      results: [
+        { userUid: last, status: 'removed' },
+        { userUid: 'nobody_-9', ...NOT_FOUND },
+        { userUid: noMember, status: 'noop' },
+        { userUid: first, status: 'removed' },
+      ],
+      metadata: {
+        processedAt: '2026-11-21T10:30:00.000Z',
+        counts: { added: 0, removed: 2, noop: 1, error: 1 },
+      },
+    });
+    expect(await membersLeft()).toEqual([stays]);
+    expect(await counted()).toBe(1);
+    expect(await counted('&role=assessment_member')).toBe(1);
+    expect(await counted('&role=assessment_creator')).toBe(0);
+  });
+
+  it('takes a removed user for one who is not in the group', async () => {
+    const uid = await member();
+    expect((await remove([uid])).body.results).toEqual([{ userUid: uid, status: 'removed' }]);
+    expect((await remove([uid])).body.results).toEqual([{ userUid: uid, status: 'noop' }]);
+  });
+
+  it('leaves the same user in other groups', async () => {
+    const uid = await member();
+    const other = await world.group(organization);
+    await world.member(other.id, uid, 'assessment_member');
+    await remove([uid]);
+    const left = await server.context.db.read
+      .selectFrom('group_members')
+      .select('group_id')
+      .where('user_uid', '=', uid)
+      .execute();
+    expect(left).toEqual([{ group_id: other.id }]);
+  });
+
+  it('removes 100 users at once', async () => {
+    const uids = [];
+    for (let i = 0; i < 100; i += 1) uids.push(await member(GROUP_ROLES[(i % 5) + 1] as GroupRole));
+    const { body } = await remove(uids);
+    expect(body.results).toEqual(uids.map((userUid) => ({ userUid, status: 'removed' })));
+    expect(body.metadata.counts).toEqual({ added: 0, removed: 100, noop: 0, error: 0 });
+    expect(await counted()).toBe(0);
+  });
+
+  it('writes one audit event that says who was removed with which role', async () => {
+    const [owner, reader, kept] = [
+      await member('rbac_group_admin'),
+      await member('assessment_read_only'),
+      await member('rbac_group_admin'),
+    ];
+    const before = (await events()).length;
+    const response = await remove([reader, 'nobody', owner, kept]);
+    const [event, ...more] = (await events()).slice(before);
+    expect(more).toEqual([]);
+    expect(event).toMatchObject({
+      at: NOW,
+      object_type: 'assessment-group',
+      object_id: String(group),
+      user_id: admin.id,
+      address: '127.0.0.1',
+      request_id: response.headers.get('x-request-id'),
+      after: null,
+    });
+    expect(event?.organization_id).toEqual(expect.any(Number));
+    expect(event?.credential_id).toEqual(expect.any(String));
+    expect(JSON.parse(event?.before ?? '')).toEqual({
+      members: [
+        { user: reader, role: 'assessment_read_only' },
+        { user: owner, role: 'rbac_group_admin' },
+      ],
+    });
+  });
+
+  it('writes none when nobody was removed', async () => {
+    const before = (await events()).length;
+    await remove(['nobody', await colleague()]);
+    expect(await events()).toHaveLength(before);
+  });
+
+  describe('the last rbac_group_admin', () => {
+    it('stays', async () => {
+      const uid = await member('rbac_group_admin');
+      const other = await member();
+      const { body } = await remove([uid, other]);
+      expect(body.results).toEqual([
+        { userUid: uid, ...LAST_ADMIN },
+        { userUid: other, status: 'removed' },
+      ]);
+      expect(body.metadata.counts).toEqual({ added: 0, removed: 1, noop: 0, error: 1 });
+      expect(await membersLeft()).toEqual([uid]);
+      expect(await counted('&role=rbac_group_admin')).toBe(1);
+    });
+
+    it('is the last one of the request, when it names them all', async () => {
+      const [a, b, c] = [
+        await member('rbac_group_admin'),
+        await member('rbac_group_admin'),
+        await member('rbac_group_admin'),
+      ];
+      expect((await remove([c, a, b])).body.results).toEqual([
+        { userUid: c, status: 'removed' },
+        { userUid: a, status: 'removed' },
+        { userUid: b, ...LAST_ADMIN },
+      ]);
+      expect(await counted('&role=rbac_group_admin')).toBe(1);
+    });
+
+    it('stays whoever asks: staff, and the admin themselves', async () => {
+      const owner = await world.user({ organization });
+      await world.member(group, owner.uid, 'rbac_group_admin');
+      for (const token of [(await world.user()).token, owner.token]) {
+        expect((await remove([owner.uid], token)).body.results).toEqual([
+          { userUid: owner.uid, ...LAST_ADMIN },
+        ]);
+      }
+    });
+
+    it('goes once there is another one', async () => {
+      const first = await member('rbac_group_admin');
+      await remove([first]);
+      await member('rbac_group_admin');
+      expect((await remove([first])).body.results).toEqual([{ userUid: first, status: 'removed' }]);
+    });
+
+    it('stays when requests at the same time remove one each', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const fresh = (await world.group(organization)).id;
+        const owners: string[] = [];
+        for (let i = 0; i < 6; i += 1) {
+          const { uid } = await world.invited({ organization });
+          await world.member(fresh, uid, 'rbac_group_admin');
+          owners.push(uid);
+        }
+        const responses = await Promise.all(owners.map((uid) => remove([uid], admin.token, fresh)));
+        const results = responses.map(({ body }) => body.results[0]);
+        expect(results.filter(({ status }) => status === 'removed')).toHaveLength(5);
+        expect(results.filter(({ errorCode }) => errorCode === 'forbidden')).toHaveLength(1);
+        const path = `/api/assessment/v1/assessment-groups/${fresh}/members`;
+        const { body } = await server.request('GET', path, { token: admin.token });
+        expect(body.members).toHaveLength(1);
+        expect(body.metadata.pagination.total).toBe(1);
+      }
+    });
+  });
+
+  it('removes a member once, when many ask for it at the same time, in any order', async () => {
+    const uids: string[] = [];
+    for (let i = 0; i < 10; i += 1) uids.push(await member(GROUP_ROLES[(i % 5) + 1] as GroupRole));
+    const responses = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => remove(i % 2 === 0 ? uids : uids.toReversed())),
+    );
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
+    const removed = responses.reduce((sum, { body }) => sum + body.metadata.counts.removed, 0);
+    expect(removed).toBe(10);
+    expect(await membersLeft()).toEqual([]);
+    expect(await counted()).toBe(0);
+  });
+
+  describe('users of another organization', () => {
+    it('are unknown, except to staff', async () => {
+      const other = (await world.organization()).uid;
+      const stranger = await world.invited({ organization: other });
+      const staff = await world.user();
+      expect((await remove([stranger.uid, staff.uid])).body.results).toEqual([
+        { userUid: stranger.uid, ...NOT_FOUND },
+        { userUid: staff.uid, ...NOT_FOUND },
+      ]);
+      const toldToStaff = {
+        status: 'error',
+        errorCode: 'user_not_in_org',
+        errorDetail: "The user is not of the group's organization.",
+      };
+      expect((await remove([stranger.uid, staff.uid, 'nobody'], staff.token)).body.results).toEqual([
+        { userUid: stranger.uid, ...toldToStaff },
+        { userUid: staff.uid, ...toldToStaff },
+        { userUid: 'nobody', ...NOT_FOUND },
+      ]);
+    });
+  });
+
+  describe('who may remove', () => {
+    it.each(GROUP_ROLES)('a member with the role %s', async (role) => {
+      const user = await world.user({ organization });
+      await world.member(group, user.uid, role);
+      const target = await member();
+      const response = await remove([target], user.token);
+      if (role === 'rbac_group_admin' || role === 'infra_admin') {
+        expect(response.body.results).toEqual([{ userUid: target, status: 'removed' }]);
+      } else {
+        expectProblem(response, 403, 'forbidden');
+        expect(await membersLeft()).toContain(target);
+      }
+    });
+
+    it('staff', async () => {
+      const target = await member();
+      expect((await remove([target], (await world.user()).token)).body.metadata.counts.removed).toBe(1);
+    });
+
+    it('no one else of the organization: 403', async () => {
+      const user = await world.user({ organization });
+      const elsewhere = await world.group(organization);
+      await world.member(elsewhere.id, user.uid, 'rbac_group_admin');
+      expectProblem(await remove([await member()], user.token), 403, 'forbidden');
+    });
+
+    it('no one of another organization: 404, as for a group that is not there', async () => {
+      const target = await member();
+      const other = (await world.organization()).uid;
+      const { token } = await world.user({ organization: other, admin: true });
+      const foreign = await remove([target], token);
+      expectProblem(foreign, 404, 'group-not-found');
+      const unknown = await remove([target], token, 999_999_999);
+      expectProblem(unknown, 404, 'group-not-found');
+      expect(foreign.body.detail).toBe(unknown.body.detail);
+      expect(await membersLeft()).toEqual([target]);
+    });
+
+    it('no longer the member who removed themselves', async () => {
+      const user = await world.user({ organization });
+      await world.member(group, user.uid, 'infra_admin');
+      expect((await remove([user.uid], user.token)).body.metadata.counts.removed).toBe(1);
+      expectProblem(await remove([user.uid], user.token), 403, 'forbidden');
+    });
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['a text', 'u1'],
+    ['no element', []],
+    ['an element that is a number', [1]],
+    ['an empty element', ['']],
+    ['an element of 65 characters', ['a'.repeat(65)]],
+    ['an element with a character that is not allowed', ['user.name']],
+    ['an element with a line break at its end', ['user\n']],
+    ['an element with a NUL character', ['user\u0000']],
+    ['a letter outside ASCII', ['usér']],
+    ['the same element twice', ['u1', 'u2', 'u1']],
+  ])('answers 400 for %s as userUids', async (_name, userUids) => {
+    const response = await remove(userUids);
+    expectProblem(response, 400, 'invalid-request');
+    expect(response.body.detail).toContain('userUids');
+  });
+
+  it.each(['a', 'A-_9', 'a'.repeat(64)])('takes the element %s', async (uid) => {
+    expect((await remove([uid])).body.results).toEqual([{ userUid: uid, ...NOT_FOUND }]);
+  });
+
+  it('answers 413 for 101 elements, whatever else is wrong with them', async () => {
+    const uids = Array.from({ length: 101 }, (_, i) => `u${i}`);
+    expectProblem(await remove(uids), 413, 'batch-too-large');
+    expectProblem(await remove(uids.map(() => 'u.1')), 413, 'batch-too-large');
+    expect((await remove(uids.slice(1))).status).toBe(200);
+  });
+
+  it.each([
+    ['not JSON', '{'],
+    ['an array', '[]'],
+    ['a text', '"u1"'],
+    ['null', 'null'],
+    ['empty', ''],
+  ])('answers 400 for a body that is %s', async (_name, raw) => {
+    expectProblem(
+      await server.request('POST', pathOf(group), { token: admin.token, raw }),
+      400,
+      'invalid-request',
+    );
+  });
+
+  it('ignores unknown members of the body', async () => {
+    const uid = await member();
+    const response = await server.request('POST', pathOf(group), {
+      token: admin.token,
+      body: { userUids: [uid], force: true },
+    });
+    expect(response.body.metadata.counts.removed).toBe(1);
+  });
+
+  it('answers 413 for a body that is too large, and 415 for one that is not JSON', async () => {
+    const raw = JSON.stringify({ userUids: ['u1'], padding: 'x'.repeat(20_000) });
+    const token = admin.token;
+    expectProblem(await server.request('POST', pathOf(group), { token, raw }), 413, 'body-too-large');
+    expectProblem(
+      await server.request('POST', pathOf(group), {
+        token,
+        raw: 'userUids=u1',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      }),
+      415,
+      'unsupported-media-type',
+    );
+  });
+
+  it.each(['0', '-1', 'x', '1.5', '%00'])('answers 400 for the group %s', async (id) => {
+    expectProblem(await remove(['u1'], admin.token, id), 400, 'invalid-request');
+  });
+
+  it('answers 404 for a group with more digits than an id has', async () => {
+    expectProblem(await remove(['u1'], admin.token, '99999999999999999999999'), 404, 'group-not-found');
+  });
+
+  it('answers 401 without a valid bearer token, and looks at no other scheme', async () => {
+    const requests = [{}, { token: 'assay_pat_unknown' }, { headers: { 'x-auth': admin.token } }];
+    for (const options of requests) {
+      const response = await server.request('POST', pathOf(group), {
+        ...options,
+        body: { userUids: ['u1'] },
+      });
+      expectProblem(response, 401, 'unauthorized');
+      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /);
+    }
+  });
+
+  it('answers 403 without the scope api, before it looks at the body', async () => {
+    const { token } = await world.token(admin.id, { scopes: ['asset_or', 'tag_ow'] });
+    const response = await remove('u1', token);
+    expectProblem(response, 403, 'forbidden');
+    expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="api"');
+  });
+
+  it('answers 429 beyond the rate limit', async () => {
+    const limited = await startTestServer({ rateLimit: 1 });
+    try {
+      const elsewhere = worldOf(limited);
+      const { uid } = await elsewhere.organization();
+      const { id } = await elsewhere.group(uid);
+      const { token } = await elsewhere.user({ organization: uid, admin: true });
+      const options = { token, body: { userUids: ['u1'] } };
+      expect((await limited.request('POST', pathOf(id), options)).status).toBe(200);
+      const response = await limited.request('POST', pathOf(id), options);
+      expect(response.status).toBe(429);
+      expect(response.body.type).toMatch(/\/assessment\/rate-limited$/);
+    } finally {
+      await limited.close();
+    }
+  });
+});
