@@ -71,7 +71,8 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
         try {
           return await attempt(unit);
         } catch (error) {
-          if (!isSerializationFailure(error)) throw translatePostgresError(error);
+          const again = isSerializationFailure(error) || isOvertaken(error);
+          if (!again || (attempts >= MAX_ATTEMPTS && isOvertaken(error))) throw translatePostgresError(error);
           if (attempts >= MAX_ATTEMPTS)
             throw new WriteConflict('The write met others too often.', { cause: error });
           await delay(Math.random() * 2 ** attempts);
@@ -80,9 +81,7 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
     },
     credentialMark: () => listener.mark(),
     async migrate() {
-      const client = await writePool.connect().catch((error: unknown) => {
-        throw translatePostgresError(error);
-      });
+      const client = await writePool.connect().catch(rethrowTranslated);
       try {
         await client.query('begin');
         await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
@@ -101,7 +100,9 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
       }
     },
     async check() {
-      const result = await readPool.query<{ name: string }>('select name from migrations');
+      const result = await readPool
+        .query<{ name: string }>('select name from migrations')
+        .catch(rethrowTranslated);
       if (!isCurrent(result.rows.map((row) => row.name)))
         throw new Unavailable('Migrations are not done yet.');
     },
@@ -147,17 +148,17 @@ function namedStatements(pool: pg.Pool): PostgresPool {
     // Kysely asks for cursors through the same method; nothing here streams from the database.
     const query = (text: unknown, values: readonly unknown[] = []) => {
       if (typeof text !== 'string') throw new TypeError('Cursors are not supported.');
-      return client.query(
+      const query =
         values.length === 0 || text.length > MAX_NAMED_LENGTH
           ? { text, values: [...values] }
-          : { name: nameOf(text), text, values: [...values] },
-      );
+          : { name: nameOf(text), text, values: [...values] };
+      return client.query(query).catch(rethrowTranslated);
     };
     return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release() };
   };
   return {
     async connect() {
-      const client = await pool.connect();
+      const client = await pool.connect().catch(rethrowTranslated);
       let wrapper = wrappers.get(client);
       if (wrapper === undefined) {
         wrapper = wrap(client);
@@ -178,6 +179,14 @@ function isSerializationFailure(error: unknown): boolean {
   return error instanceof WriteConflict || ['40001', '40P01'].includes(codeOf(error));
 }
 
+/**
+ * 23503 and 23505: a row that this unit refers to was deleted, or a name that it found free was taken, by a unit that
+ * committed in between. Its second run sees that and answers by it; a violation that stays is a mistake of the unit.
+ */
+function isOvertaken(error: unknown): boolean {
+  return ['23503', '23505'].includes(codeOf(error));
+}
+
 /** Connection trouble, shutdown, too many clients and timeouts: none is the fault of the request. */
 function translatePostgresError(error: unknown): unknown {
   const unavailable =
@@ -185,6 +194,10 @@ function translatePostgresError(error: unknown): unknown {
     (error instanceof Error &&
       /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(error.message));
   return unavailable ? new Unavailable('The database cannot answer now.', { cause: error }) : error;
+}
+
+function rethrowTranslated(error: unknown): never {
+  throw translatePostgresError(error);
 }
 
 /** Hears from every instance that a user or a token has changed. While it is deaf, every mark is a new one. */
