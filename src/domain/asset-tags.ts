@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Caller } from '../auth/callers.ts';
 import type { Scope } from '../auth/scopes.ts';
 import type { Transaction } from '../db/engine.ts';
-import { isOneOf, nameKey } from '../db/portable.ts';
+import { isOneOf, nameKey, unindexed } from '../db/portable.ts';
 import { prepare, prepareWrite } from '../db/prepared.ts';
 import { recordChange } from './audit.ts';
 import { Failure, type Fault, invalid, missing } from './failure.ts';
@@ -70,7 +70,7 @@ const assetsQuery = perReach((reach) =>
         .where((eb) => isOneOf(db, eb.ref('assets.uid'), p.uids))
         .where((eb) =>
           eb.or([
-            eb('assets.organization_id', '=', p.owner),
+            eb(unindexed(eb.ref('assets.organization_id')), '=', p.owner),
             eb.exists(
               eb
                 .selectFrom('organization_group_members as member')
@@ -88,7 +88,7 @@ const tagsByUid = prepare<{ owner: number; uids: readonly string[] }, { id: numb
   db
     .selectFrom('asset_tags')
     .select(['id', 'uid'])
-    .where('organization_id', '=', p.owner)
+    .where((eb) => eb(unindexed(eb.ref('organization_id')), '=', p.owner))
     .where((eb) => isOneOf(db, eb.ref('uid'), p.uids)),
 );
 

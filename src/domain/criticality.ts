@@ -1,7 +1,7 @@
 import type { Caller } from '../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../auth/scopes.ts';
 import { type Transaction, WriteConflict } from '../db/engine.ts';
-import { isOneOf } from '../db/portable.ts';
+import { isOneOf, unindexed } from '../db/portable.ts';
 import { prepare, prepareChange } from '../db/prepared.ts';
 import type { CRITICALITIES } from './assets.ts';
 import { recordChange } from './audit.ts';
@@ -37,7 +37,7 @@ const assetsToChange = perReach((reach) =>
       .selectFrom('assets')
       .select(['assets.id', 'assets.uid', 'assets.criticality'])
       .where((eb) => isOneOf(db, eb.ref('assets.uid'), p.uids))
-      .where('assets.organization_id', '=', p.organization)
+      .where((eb) => eb(unindexed(eb.ref('assets.organization_id')), '=', p.organization))
       .where('assets.criticality', '<>', p.criticality)
       .where(assetWithin(reach, p)),
   ),

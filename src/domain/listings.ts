@@ -1,7 +1,7 @@
 import type { Actor, Caller } from '../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../auth/scopes.ts';
 import type { Transaction } from '../db/engine.ts';
-import { isOneOf } from '../db/portable.ts';
+import { isOneOf, unindexed } from '../db/portable.ts';
 import { prepare, prepareWrite } from '../db/prepared.ts';
 import { recordChange } from './audit.ts';
 import { invalid, missing } from './failure.ts';
@@ -69,7 +69,7 @@ const reachableAssets = perReach((reach) =>
       .selectFrom('assets')
       .select(['assets.id', 'assets.uid'])
       .where((eb) => isOneOf(db, eb.ref('assets.uid'), p.uids))
-      .where('assets.organization_id', '=', p.organization)
+      .where((eb) => eb(unindexed(eb.ref('assets.organization_id')), '=', p.organization))
       .where(assetWithin(reach, p)),
   ),
 );
