@@ -24,12 +24,13 @@ export async function openContext(config: Config, destination?: DestinationStrea
     { level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
     destination,
   );
+  // Before the database, which would have to be closed again if this failed.
+  const keys = await loadKeys(config.dataDirectory, config.issuer);
   const db = await openDatabase({
     databaseUrl: config.databaseUrl,
     dataDirectory: config.dataDirectory,
     timeout: config.requestTimeout,
   });
-  const keys = await loadKeys(config.dataDirectory, config.issuer);
   const addresses = addressesOf(config, `http://${hostInUrl(config.host)}:${config.port}`);
   return { config, db, keys, log, clock: Date.now, addresses };
 }

@@ -1,7 +1,12 @@
 import type { AddressInfo } from 'node:net';
-import { buildApp } from '../app.ts';
-import { addressesOf, type Config } from '../config.ts';
-import { type Context, hostInUrl, openContext } from '../context.ts';
+import type { Command } from 'commander';
+import { addressesOf, type Config, type Flags, loadConfig } from '../config.ts';
+import { type Context, hostInUrl } from '../context.ts';
+import { AREA_NAMES } from '../http/areas.ts';
+import { addCommand } from './command.ts';
+import { openMigrated } from './open.ts';
+import { printLines } from './output.ts';
+import { codeOf, Refusal } from './refusal.ts';
 
 const SHUTDOWN_MILLISECONDS = 10_000;
 
@@ -12,13 +17,49 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Migrates the database, and listens. Resolves when requests are answered. */
+export function registerServe(program: Command): void {
+  addCommand(program, 'serve', {
+    description: 'Serve the API, and load demo data into a database that has no organization',
+    notes:
+      'Prints "assay listening on http://HOST:PORT" when it is ready, and logs as lines of JSON. SIGTERM stops it:\n' +
+      'it accepts nothing more, finishes what runs, and exits within ten seconds.',
+    examples: [
+      ['assay serve', 'on http://127.0.0.1:8080, with demo data in ./data'],
+      ['assay serve --no-demo --data /var/lib/assay', 'an empty one, elsewhere'],
+      ['assay serve --port 0', 'on a free port'],
+      ['assay serve --areas v1,assessment --port 8081', 'two areas of the API only'],
+      ['ASSAY_DATABASE_URL=postgres://assay@db/assay assay serve', 'on PostgreSQL'],
+    ],
+    json: false,
+  })
+    .option('--port <number>', 'where to listen (PORT; 8080 unless told); 0 picks a free one')
+    .option('--host <address>', 'where to listen (ASSAY_HOST; 127.0.0.1 unless told)')
+    .option('--areas <list>', `areas to serve (ASSAY_AREAS; all unless told): ${AREA_NAMES.join(',')}`)
+    .option('--demo', 'load demo data when there is no organization (ASSAY_DEMO; the default)')
+    .option('--no-demo', 'load none, and print none')
+    .action(async (flags: Flags) => {
+      const server = await startServer(loadConfig(flags));
+      closeOnSignal(server);
+      printLines(`assay listening on ${server.origin}`);
+    });
+}
+
+/**
+ * Migrates the database, and listens. Resolves when requests are answered.
+ * @throws Refusal when the database cannot be used, or the address cannot be listened on
+ */
 export async function startServer(config: Config): Promise<RunningServer> {
-  const context = await openContext(config);
+  const context = await openMigrated(config);
   try {
-    await context.db.migrate();
+    // Only a server pays for loading the HTTP part.
+    const { buildApp } = await import('../app.ts');
     const app = await buildApp(context);
-    await app.listen({ host: config.host, port: config.port, backlog: 2_048 });
+    await app
+      .listen({ host: config.host, port: config.port, backlog: 2_048 })
+      .catch(async (error: unknown) => {
+        await app.close();
+        throw listeningRefusal(error, config);
+      });
     const { port } = app.server.address() as AddressInfo;
     const origin = `http://${hostInUrl(config.host)}:${port}`;
     Object.assign(context.addresses, addressesOf(config, origin));
@@ -51,4 +92,22 @@ export function closeOnSignal(server: RunningServer): void {
   };
   process.once('SIGTERM', close);
   process.once('SIGINT', close);
+}
+
+function listeningRefusal(error: unknown, { host, port }: Config): unknown {
+  switch (codeOf(error)) {
+    case 'EADDRINUSE':
+      return new Refusal(
+        `Port ${port} on ${host} is taken. Stop what uses it, or choose another with --port (0 picks a free one).`,
+      );
+    case 'EACCES':
+      return new Refusal(`Port ${port} on ${host} needs more rights. Choose one above 1023 with --port.`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EINVAL':
+      return new Refusal(`${host} is no address of this machine. Choose another with --host.`);
+    default:
+      return error;
+  }
 }

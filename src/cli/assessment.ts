@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import { commandLine } from '../auth/callers.ts';
+import { createAssessment, listAssessments } from '../domain/assessments.ts';
+import { addCommand, addFamily, type CommonOptions } from './command.ts';
+import { withContext } from './open.ts';
+import { requireOrganization } from './organization.ts';
+import { pairs, printJson, printLines, table } from './output.ts';
+
+interface CreateOptions extends CommonOptions {
+  organization: string;
+  name: string;
+}
+
+export function registerAssessment(program: Command): void {
+  const family = addFamily(program, 'assessment', 'Assessments, which are listings of assets as well');
+
+  addCommand(family, 'create <uid>', {
+    description: 'Create an assessment of an organization',
+    notes:
+      'A uid is 1 to 50 lowercase letters, digits, - and _. It stands in the addresses of the API and stays.',
+    examples: [['assay assessment create acme-web-2026 --organization acme --name "Web 2026"']],
+  })
+    .requiredOption('--organization <uid>', 'the organization that it belongs to')
+    .requiredOption('--name <name>', 'what people call it')
+    .action((uid: string, { organization, name, json, ...flags }: CreateOptions) =>
+      withContext(flags, async ({ db, clock }) => {
+        await requireOrganization(db.read, organization);
+        const created = await db.write((tx) =>
+          createAssessment(tx, commandLine(), { uid, name, organization }, clock()),
+        );
+        if (json === true) return printJson(created);
+        printLines(...pairs({ ...created }));
+      }),
+    );
+
+  addCommand(family, 'list', {
+    description: 'List the assessments',
+    examples: [['assay assessment list']],
+  }).action(({ json, ...flags }: CommonOptions) =>
+    withContext(flags, async ({ db }) => {
+      const assessments = await listAssessments(db.read);
+      if (json === true) return printJson(assessments);
+      printLines(
+        ...table(
+          assessments,
+          {
+            ID: (row) => row.id,
+            UID: (row) => row.uid,
+            ORGANIZATION: (row) => row.organization,
+            NAME: (row) => row.name,
+          },
+          'There is no assessment yet. "assay assessment create" makes one.',
+        ),
+      );
+    }),
+  );
+}

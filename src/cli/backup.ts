@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { loadConfig } from '../config.ts';
+import { openDatabase } from '../db/engine.ts';
+import { addCommand, type CommonOptions } from './command.ts';
+import { printJson, printLines } from './output.ts';
+import { openingRefusal, Refusal } from './refusal.ts';
+
+export function registerBackup(program: Command): void {
+  addCommand(program, 'backup <file>', {
+    description: 'Copy the SQLite database into a new file, consistent also while a server writes',
+    notes:
+      'The file is whole or not there. It holds everything but the keys in DATA/keys: keep a copy of that folder too.\n' +
+      'To restore, stop the server, put the file back as DATA/assay.db, remove assay.db-wal and assay.db-shm, and start\n' +
+      'again. PostgreSQL has tools of its own for this: pg_dump.',
+    examples: [['assay backup /backups/assay-2026-11-21.db']],
+  }).action(async (file: string, { json, ...flags }: CommonOptions) => {
+    const config = loadConfig(flags);
+    if (config.databaseUrl !== undefined) {
+      throw new Refusal(
+        'This copies a SQLite database, and ASSAY_DATABASE_URL names PostgreSQL. Use pg_dump.',
+      );
+    }
+    // Opening would make what is missing.
+    if (!existsSync(join(config.dataDirectory, 'assay.db'))) {
+      throw new Refusal(`There is no database in ${config.dataDirectory}. Name the data folder with --data.`);
+    }
+    const target = resolve(file);
+    if (existsSync(target))
+      throw new Refusal(`${target} exists already. Choose another name, or move it away.`);
+    try {
+      // Not migrated first: a backup before an upgrade is the one that matters.
+      const db = await openDatabase({ dataDirectory: config.dataDirectory, timeout: config.requestTimeout });
+      await db.backup(target).finally(() => db.close());
+    } catch (error) {
+      throw backupRefusal(error, target) ?? openingRefusal(error, config);
+    }
+    if (json === true) printJson({ file: target });
+    else printLines(`The database is in ${target}.`);
+  });
+}
+
+function backupRefusal(error: unknown, target: string): Refusal | undefined {
+  const message = error instanceof Error ? error.message : '';
+  return /unable to open database: |ENOENT|EACCES|full|disk I\/O/.test(message)
+    ? new Refusal(`${target} cannot be written (${message}).`)
+    : undefined;
+}

@@ -1,0 +1,60 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+/** What every command takes. */
+export interface CommonOptions {
+  data?: string;
+  json?: boolean;
+}
+
+export interface CommandText {
+  description: string;
+  /** Each a line to type and what it does. */
+  examples: readonly (readonly [line: string, effect?: string])[];
+  /** What a reader of the help should know beside that. */
+  notes?: string;
+  /** Whether it prints something that `--json` can change; it does unless told. */
+  json?: boolean;
+}
+
+/**
+ * Adds a command with the options that all share, and examples at the end of its help.
+ * @param usage its name and arguments, as commander writes them: `create <uid>`
+ */
+export function addCommand(
+  parent: Command,
+  usage: string,
+  { description, examples, notes, json = true }: CommandText,
+): Command {
+  const command = parent.command(usage).description(description);
+  const path = pathOf(command);
+  command
+    .showHelpAfterError(`Run "${path} --help" to see what it takes.`)
+    .addOption(
+      new Option('--data <folder>', 'the data folder (ASSAY_DATA; "data" unless told)').argParser(notEmpty),
+    );
+  if (json) command.option('--json', 'print JSON, on one line');
+  const lines = examples.flatMap(([line, effect]) => [
+    `  $ ${line}`,
+    ...(effect === undefined ? [] : [`    ${effect}`]),
+  ]);
+  command.addHelpText('after', () =>
+    ['', ...(notes === undefined ? [] : [notes]), 'Examples:', ...lines].join('\n'),
+  );
+  return command;
+}
+
+/** Adds a command that only holds others. */
+export function addFamily(parent: Command, name: string, description: string): Command {
+  const family = parent.command(name).description(description);
+  return family.showHelpAfterError(`Run "${pathOf(family)} --help" to see the commands.`);
+}
+
+function pathOf(command: Command): string {
+  const parent = command.parent;
+  return parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`;
+}
+
+function notEmpty(value: string): string {
+  if (value.trim() === '') throw new InvalidArgumentError('It must not be empty.');
+  return value;
+}

@@ -1,0 +1,119 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { SingleBar } from 'cli-progress';
+import type { Command } from 'commander';
+import { commandLine } from '../auth/callers.ts';
+import { importReport, type ImportSummary } from '../importers/ingest.ts';
+import { readNmapReport } from '../importers/nmap.ts';
+import { addCommand, addFamily, type CommonOptions } from './command.ts';
+import { withContext } from './open.ts';
+import { requireOrganization } from './organization.ts';
+import { pairs, printJson, printLines } from './output.ts';
+import { Refusal, refusalOf } from './refusal.ts';
+
+/** Small enough that a chunk and what becomes of it stay in the young generation of the heap. */
+const CHUNK_BYTES = 64 * 1024;
+
+interface ImportOptions extends CommonOptions {
+  organization: string;
+}
+
+export function registerImport(program: Command): void {
+  const family = addFamily(program, 'import', 'Bring what scanners found into an organization');
+
+  addCommand(family, 'nmap <file>', {
+    description: 'Import hosts and their ports from a report of "nmap -oX"; "-" reads standard input',
+    notes:
+      'A host is known by its address. A second scan updates what it saw, and marks as closed what it covered and no\n' +
+      'longer found open; an older report never overwrites what a newer scan saw. Reports of any size are read as they\n' +
+      'come in. When one is cut off or broken, everything up to the last whole host is kept.',
+    examples: [
+      ['assay import nmap scan.xml --organization acme', ''],
+      ['nmap -sV -oX - 192.0.2.0/24 | assay import nmap - --organization acme', 'while it scans'],
+      ['zcat scan.xml.gz | assay import nmap - --organization acme', ''],
+    ],
+  })
+    .requiredOption('--organization <uid>', 'whose hosts they are')
+    .action((file: string, options: ImportOptions, command: Command) => importNmap(file, options, command));
+}
+
+async function importNmap(
+  file: string,
+  { organization: uid, json, ...flags }: ImportOptions,
+  command: Command,
+): Promise<void> {
+  await withContext(flags, async ({ db, clock }) => {
+    const organization = await requireOrganization(db.read, uid);
+    const source = file === '-' ? standardInput() : await openReport(file);
+    const bar = progressBar(source.size);
+    const { summary, failure } = await importReport(
+      { db, actor: commandLine(), organizationId: organization.id, clock },
+      readNmapReport(source.chunks),
+      (bytes) => bar?.update(bytes),
+    );
+    bar?.stop();
+    const refusal = failure === undefined ? undefined : refusalOf(failure, command);
+    if (json === true) printJson({ organization: uid, ...summary, error: refusal?.message ?? null });
+    else printLines(...show(summary));
+    if (refusal !== undefined) {
+      const kept = 'Everything up to the last whole host before that is imported.';
+      throw new Refusal(`${file === '-' ? 'standard input' : file}: ${refusal.message} ${kept}`);
+    }
+  });
+}
+
+interface Source {
+  chunks: AsyncIterable<Uint8Array>;
+  /** In bytes; absent when nobody knows. */
+  size?: number;
+}
+
+function standardInput(): Source {
+  return { chunks: process.stdin };
+}
+
+async function openReport(file: string): Promise<Source> {
+  try {
+    const handle = await open(file, constants.O_RDONLY);
+    const status = await handle.stat();
+    if (status.isDirectory()) {
+      await handle.close();
+      throw new Refusal(`${file} is a folder.`);
+    }
+    const chunks = handle.createReadStream({ highWaterMark: CHUNK_BYTES });
+    return status.isFile() ? { chunks, size: status.size } : { chunks };
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    const code = (error as NodeJS.ErrnoException).code;
+    throw new Refusal(
+      code === 'ENOENT' ? `There is no file ${file}.` : `${file} cannot be read (${code ?? String(error)}).`,
+    );
+  }
+}
+
+function progressBar(size: number | undefined): SingleBar | undefined {
+  if (size === undefined || size === 0 || !process.stderr.isTTY) return undefined;
+  const bar = new SingleBar({
+    stream: process.stderr,
+    format: 'importing [{bar}] {percentage} % | {value} of {total} MB | {eta_formatted} left',
+    formatValue: (value, _options, type) =>
+      type === 'value' || type === 'total' ? (value / 1e6).toFixed(1) : String(value),
+    hideCursor: true,
+    clearOnComplete: true,
+  });
+  bar.start(size, 0);
+  return bar;
+}
+
+function show({ hosts, ports, markedClosed, bytes, seconds }: ImportSummary): string[] {
+  const states = Object.entries(ports).sort(([a], [b]) => (a < b ? -1 : 1));
+  return pairs({
+    'hosts created': hosts.created,
+    'hosts updated': hosts.updated,
+    'hosts unchanged': hosts.unchanged,
+    'hosts down': hosts.down,
+    ...Object.fromEntries(states.map(([state, count]) => [`ports ${state}`, count])),
+    'ports marked closed': markedClosed,
+    read: `${(bytes / 1e6).toFixed(1)} MB in ${seconds.toFixed(1)} s`,
+  });
+}

@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import { loadConfig } from '../config.ts';
+import { openContext } from '../context.ts';
+import { addCommand, type CommonOptions } from './command.ts';
+import { quiet } from './open.ts';
+import { printJson, printLines } from './output.ts';
+import { openingRefusal } from './refusal.ts';
+
+export function registerMigrate(program: Command): void {
+  addCommand(program, 'migrate', {
+    description: 'Bring the database to the form that this version needs',
+    notes:
+      'Every other command does this first by itself, and so does a server when it starts. Several may do it at\n' +
+      'the same time: one of them works, the others wait. There is no way back but a backup.',
+    examples: [
+      ['assay migrate', 'migrate ./data'],
+      ['ASSAY_DATABASE_URL=postgres://assay@db/assay assay migrate', 'migrate PostgreSQL'],
+    ],
+  }).action(async ({ json, ...flags }: CommonOptions) => {
+    const config = quiet(loadConfig(flags));
+    try {
+      const { db } = await openContext(config, process.stderr);
+      const applied = await db.migrate().finally(() => db.close());
+      if (json === true) printJson({ applied });
+      else if (applied.length === 0) printLines('The database is up to date.');
+      else printLines(...applied.map((name) => `applied ${name}`));
+    } catch (error) {
+      throw openingRefusal(error, config);
+    }
+  });
+}

@@ -1,0 +1,134 @@
+import type { Command } from 'commander';
+import { commandLine } from '../auth/callers.ts';
+import type { Reader } from '../db/engine.ts';
+import {
+  addToOrganizationGroup,
+  createOrganization,
+  createOrganizationGroup,
+  listOrganizationGroups,
+  listOrganizations,
+  type Organization,
+  organizationByUid,
+} from '../domain/organizations.ts';
+import { addCommand, addFamily, type CommonOptions } from './command.ts';
+import { withContext } from './open.ts';
+import { pairs, printJson, printLines, table } from './output.ts';
+import { Refusal } from './refusal.ts';
+
+interface NameOptions extends CommonOptions {
+  name: string;
+}
+
+export function registerOrganization(program: Command): void {
+  const family = addFamily(
+    program,
+    'organization',
+    'Organizations, which are the tenants, and groups of them',
+  );
+
+  addCommand(family, 'create <uid>', {
+    description: 'Create an organization',
+    notes: 'A uid is 1 to 50 lowercase letters and digits. It stands in the addresses of the API and stays.',
+    examples: [['assay organization create acme --name "Acme Corporation"']],
+  })
+    .requiredOption('--name <name>', 'what people call it')
+    .action((uid: string, { name, json, ...flags }: NameOptions) =>
+      withContext(flags, async ({ db, clock }) => {
+        const created = await db.write((tx) => createOrganization(tx, commandLine(), { uid, name }, clock()));
+        show(created, json);
+      }),
+    );
+
+  addCommand(family, 'list', {
+    description: 'List the organizations',
+    examples: [['assay organization list']],
+  }).action(({ json, ...flags }: CommonOptions) =>
+    withContext(flags, async ({ db }) => {
+      const organizations = await listOrganizations(db.read);
+      if (json === true) return printJson(organizations);
+      printLines(
+        ...table(
+          organizations,
+          { ID: (row) => row.id, UID: (row) => row.uid, NAME: (row) => row.name },
+          'There is no organization yet. "assay organization create" makes one.',
+        ),
+      );
+    }),
+  );
+
+  registerGroup(
+    addFamily(family, 'group', 'Groups of organizations, which own tags that their members share'),
+  );
+}
+
+function registerGroup(family: Command): void {
+  addCommand(family, 'create <uid>', {
+    description: 'Create a group of organizations, empty',
+    notes: 'A group has a uid of the same form as organizations, and none that one of them has.',
+    examples: [['assay organization group create holding --name "Acme Holding"']],
+  })
+    .requiredOption('--name <name>', 'what people call it')
+    .action((uid: string, { name, json, ...flags }: NameOptions) =>
+      withContext(flags, async ({ db, clock }) => {
+        const created = await db.write((tx) =>
+          createOrganizationGroup(tx, commandLine(), { uid, name }, clock()),
+        );
+        show(created, json);
+      }),
+    );
+
+  addCommand(family, 'add <group> <organization>', {
+    description: 'Put an organization into a group; doing so twice changes nothing',
+    examples: [['assay organization group add holding acme']],
+  }).action((group: string, organization: string, { json, ...flags }: CommonOptions) =>
+    withContext(flags, async ({ db, clock }) => {
+      const groups = await listOrganizationGroups(db.read);
+      if (!groups.some(({ uid }) => uid === group)) {
+        throw new Refusal(`There is no group "${group}". "assay organization group list" shows them.`);
+      }
+      await requireOrganization(db.read, organization);
+      await db.write((tx) => addToOrganizationGroup(tx, commandLine(), group, organization, clock()));
+      if (json === true) return printJson({ group, organization });
+      printLines(`${organization} is in ${group}.`);
+    }),
+  );
+
+  addCommand(family, 'list', {
+    description: 'List the groups with their organizations',
+    examples: [['assay organization group list']],
+  }).action(({ json, ...flags }: CommonOptions) =>
+    withContext(flags, async ({ db }) => {
+      const groups = await listOrganizationGroups(db.read);
+      if (json === true) return printJson(groups);
+      printLines(
+        ...table(
+          groups,
+          {
+            ID: (row) => row.id,
+            UID: (row) => row.uid,
+            NAME: (row) => row.name,
+            ORGANIZATIONS: (row) => row.organizations.join(' '),
+          },
+          'There is no group yet. "assay organization group create" makes one.',
+        ),
+      );
+    }),
+  );
+}
+
+/**
+ * @returns the organization with this uid
+ * @throws Refusal that says where to look, when there is none
+ */
+export async function requireOrganization(db: Reader, uid: string): Promise<Organization> {
+  const organization = await organizationByUid(db, uid);
+  if (organization === undefined) {
+    throw new Refusal(`There is no organization "${uid}". "assay organization list" shows them.`);
+  }
+  return organization;
+}
+
+function show(created: Organization, json: boolean | undefined): void {
+  if (json === true) printJson(created);
+  else printLines(...pairs({ id: created.id, uid: created.uid, name: created.name }));
+}

@@ -1,0 +1,52 @@
+type Cell = string | number | boolean | null | undefined;
+
+/** Prints one value as JSON on a line of its own. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+/** Prints lines for people. */
+export function printLines(...lines: readonly string[]): void {
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/**
+ * @param columns what to show, in this order: the heading and the field
+ * @returns rows as lines of aligned columns, under a heading; `empty` when there are none
+ */
+export function table<Row extends object>(
+  rows: readonly Row[],
+  columns: Readonly<Record<string, (row: Row) => Cell>>,
+  empty: string,
+): string[] {
+  if (rows.length === 0) return [empty];
+  const cells = [
+    Object.keys(columns),
+    ...rows.map((row) => Object.values(columns).map((of) => show(of(row)))),
+  ];
+  return align(cells);
+}
+
+/** @returns pairs of a name and a value as aligned lines */
+export function pairs(values: Readonly<Record<string, Cell>>): string[] {
+  return align(Object.entries(values).map(([name, value]) => [name, show(value)]));
+}
+
+function align(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_cell, column) =>
+    Math.max(...rows.map((row) => [...(row[column] ?? '')].length)),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - [...cell].length))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function show(value: Cell): string {
+  if (value === null || value === undefined || value === '') return '-';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  // Names come from people: nothing in them may move the cursor or colour the terminal.
+  return String(value).replace(/\p{Cc}/gu, '�');
+}

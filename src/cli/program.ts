@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { registerAssessment } from './assessment.ts';
+import { registerBackup } from './backup.ts';
+import { registerDemo } from './demo.ts';
+import { registerMigrate } from './migrate.ts';
+import { registerOrganization } from './organization.ts';
+import { refusalOf } from './refusal.ts';
+import { registerServe } from './serve.ts';
+import { registerToken } from './token.ts';
+import { registerUser } from './user.ts';
+
+const REGISTER = [
+  registerServe,
+  registerMigrate,
+  registerDemo,
+  registerUser,
+  registerToken,
+  registerOrganization,
+  registerAssessment,
+  registerBackup,
+];
+
+/**
+ * Runs one command. Whatever goes wrong is told on standard error in one line.
+ * @param argv what follows `assay`
+ * @returns the exit code: 0 done, 1 failed, 2 used wrongly
+ */
+export async function run(argv: readonly string[]): Promise<number> {
+  leaveQuietlyWhenNobodyReads();
+  let running: Command | undefined;
+  const program = new Command('assay')
+    .description('Assay, a self-hosted security-testing platform')
+    .version(readVersion(), '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'explain the command')
+    .showHelpAfterError('Run "assay --help" to see the commands.')
+    .configureOutput({
+      // The hint of `showHelpAfterError` follows on the same line.
+      outputError: (message, write) =>
+        write(
+          `assay: ${sentence(
+            message
+              .replace(/^error: /, '')
+              .trim()
+              .replaceAll('\n', ' '),
+          )} `,
+        ),
+    })
+    .exitOverride()
+    .addHelpText('after', OVERVIEW)
+    .hook('preAction', (_program, command) => {
+      running = command;
+    });
+  for (const register of REGISTER) register(program);
+
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return 0;
+  } catch (error) {
+    // Commander has said what it had to say.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const refusal = refusalOf(error, running);
+    process.stderr.write(`assay: ${refusal.message}\n`);
+    return refusal.exitCode;
+  }
+}
+
+const OVERVIEW = `
+Every command works on the database of the data folder (--data, ASSAY_DATA, or ./data),
+or on PostgreSQL when ASSAY_DATABASE_URL is set, also while a server has it open.
+Exit codes: 0 done, 1 failed, 2 used wrongly.
+
+Start here:
+  $ assay serve                         a server with demo data on http://127.0.0.1:8080
+  $ assay serve --no-demo --port 9000   an empty one elsewhere
+  $ assay user create --help            what a command takes, with examples`;
+
+function sentence(text: string): string {
+  return /[.?)]$/.test(text) ? text : `${text}.`;
+}
+
+function readVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** `assay user list | head -1` is no failure. */
+function leaveQuietlyWhenNobodyReads(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(0);
+  });
+}

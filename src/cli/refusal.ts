@@ -1,0 +1,98 @@
+import type { Command } from 'commander';
+import { type Config, ConfigError } from '../config.ts';
+import { Unavailable } from '../db/engine.ts';
+import { Failure, type Fault } from '../domain/failure.ts';
+
+/** Why a command was not done, in one line that says what to do next. */
+export class Refusal extends Error {
+  override name = 'Refusal';
+  /** 1 failed, 2 used wrongly. */
+  readonly exitCode: 1 | 2;
+
+  constructor(message: string, exitCode: 1 | 2 = 1, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}
+
+/**
+ * @param command the command that ran; its options and arguments give the faulty input its name
+ * @returns what to tell about whatever a command threw
+ */
+export function refusalOf(error: unknown, command: Command | undefined): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof ConfigError) return new Refusal(error.message, 2);
+  if (error instanceof Failure && error.kind === 'invalid') {
+    return new Refusal(
+      error.faults
+        .slice(0, 3)
+        .map((fault) => tell(fault, command))
+        .join('; '),
+      2,
+    );
+  }
+  if (error instanceof Failure) return new Refusal(error.message);
+  if (error instanceof Unavailable) {
+    return new Refusal(`${error.message} Try again; the cause was: ${rootOf(error)}`);
+  }
+  return new Refusal(oneLine(error instanceof Error ? error.message : String(error)));
+}
+
+/** @returns what to tell when the data folder or the database cannot be opened */
+export function openingRefusal(error: unknown, config: Config): unknown {
+  const code = codeOf(error) ?? codeOf((error as Error | undefined)?.cause);
+  if (config.databaseUrl !== undefined) {
+    const { host, pathname, username } = new URL(config.databaseUrl);
+    if (code === '28P01' || code === '28000') {
+      return new Refusal(`PostgreSQL at ${host} refuses user "${username}". Check ASSAY_DATABASE_URL.`);
+    }
+    if (code === '3D000') {
+      const name = pathname.slice(1);
+      return new Refusal(
+        `PostgreSQL at ${host} has no database "${name}". Create it, or check ASSAY_DATABASE_URL.`,
+      );
+    }
+    if (error instanceof Unavailable) {
+      return new Refusal(
+        `PostgreSQL at ${host} does not answer (${rootOf(error)}). Check ASSAY_DATABASE_URL, and that it runs.`,
+      );
+    }
+  }
+  if (code !== undefined && /^E[A-Z]+$/.test(code)) {
+    return new Refusal(
+      `The data folder ${config.dataDirectory} cannot be used (${code}). Choose one with --data.`,
+    );
+  }
+  if (error instanceof Error && /unable to open|not a database|readonly database/.test(error.message)) {
+    return new Refusal(
+      `The database in ${config.dataDirectory} cannot be opened (${oneLine(error.message)}). Choose a folder with --data.`,
+    );
+  }
+  return error;
+}
+
+/** Names the option or the argument that a fault is about, as the user typed it. */
+function tell({ property, message, value }: Fault, command: Command | undefined): string {
+  const [name = ''] = property.split('.');
+  const option = command?.options.find((candidate) => candidate.attributeName() === name);
+  const argument = command?.registeredArguments.find((candidate) => candidate.name() === name);
+  const typed = option?.long ?? argument?.name().toUpperCase() ?? property;
+  return `${typed} ${message}${value === undefined ? '' : `, not "${oneLine(String(value))}"`}`;
+}
+
+function rootOf(error: unknown): string {
+  let root = error;
+  while (root instanceof Error && root.cause instanceof Error) root = root.cause;
+  return codeOf(root) ?? oneLine(root instanceof Error ? root.message : String(root));
+}
+
+export function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  // A host with several addresses fails once for each.
+  if (error instanceof AggregateError) return codeOf(error.errors[0]);
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().slice(0, 300);
+}

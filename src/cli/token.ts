@@ -1,0 +1,151 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { commandLine } from '../auth/callers.ts';
+import { Failure } from '../domain/failure.ts';
+import { issueToken, listTokens, revokeToken } from '../domain/tokens.ts';
+import { addCommand, addFamily, type CommonOptions } from './command.ts';
+import { withContext } from './open.ts';
+import { pairs, printJson, printLines, table } from './output.ts';
+import { Refusal } from './refusal.ts';
+import { requireUser } from './user.ts';
+
+interface CreateOptions extends CommonOptions {
+  user: string;
+  scopes?: string[];
+  /** Milliseconds. */
+  expires?: number;
+  allowIp?: string[];
+  jwt?: boolean;
+}
+
+const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const JWT_LIFETIME = UNITS.h;
+const MAX_LIFETIME = 3_650 * UNITS.d;
+
+export function registerToken(program: Command): void {
+  const family = addFamily(program, 'token', 'Tokens, with which a user calls the API');
+
+  addCommand(family, 'create', {
+    description: 'Create a token for a user, and print it once',
+    notes:
+      'A personal access token works as a bearer token everywhere, and on /v1 also as X-Auth and as the password of\n' +
+      "the user's e-mail address. Its account counts as signed in from then on.",
+    examples: [
+      ['assay token create --user ada@example.com', 'everything that the account may do, for good'],
+      [
+        'assay token create --user ada@example.com --scopes "api tag_lw" --expires 30d',
+        'less, and not for good',
+      ],
+      ['assay token create --user ada@example.com --allow-ip 10.0.0.0/8', 'from this network only'],
+      ['assay token create --user ada@example.com --jwt --json', 'a JWT access token, for one hour'],
+    ],
+  })
+    .requiredOption('--user <email>', 'whose token it is: an e-mail address, an id or a uid')
+    .addOption(
+      new Option(
+        '--scopes <scopes>',
+        'scopes, separated by spaces; all that the account may hold unless told',
+      ).argParser((text) => text.split(/[\s,]+/).filter((scope) => scope !== '')),
+    )
+    .addOption(
+      new Option(
+        '--expires <time>',
+        'how long it is good: 90s, 15m, 1h or 30d; for good unless told, one hour for a JWT',
+      ).argParser(toLifetime),
+    )
+    .option('--allow-ip <cidr...>', 'addresses or CIDR blocks that may use it; all unless told')
+    .option('--jwt', 'make a JWT access token instead of a personal access token')
+    .action(({ user, scopes, expires, allowIp, jwt, json, ...flags }: CreateOptions) =>
+      withContext(flags, async ({ db, keys, clock }) => {
+        const { id: userId, email, banned } = await requireUser(db.read, user);
+        if (banned) throw new Refusal(`${email} is banned and can have no token.`);
+        const kind = jwt === true ? 'jwt' : 'personal';
+        const lifetime = expires ?? (kind === 'jwt' ? JWT_LIFETIME : undefined);
+        const now = clock();
+        const expiresAt = lifetime === undefined ? null : now + lifetime;
+        const issued = await db.write((tx) =>
+          issueToken(
+            tx,
+            keys,
+            commandLine(),
+            { userId, kind, scopes, expiresAt, allowedAddresses: allowIp },
+            now,
+          ),
+        );
+        const shown = { id: issued.id, token: issued.token, expires_at: toDate(issued.expiresAt) };
+        if (json === true) return printJson(shown);
+        printLines(
+          ...pairs({ id: shown.id, token: shown.token, expires: shown.expires_at ?? 'never' }),
+          'Keep the token now: it is not stored, and cannot be shown again.',
+        );
+      }),
+    );
+
+  addCommand(family, 'list', {
+    description: 'List the tokens, without their secrets',
+    examples: [['assay token list']],
+  }).action(({ json, ...flags }: CommonOptions) =>
+    withContext(flags, async ({ db }) => {
+      const tokens = (await listTokens(db.read)).map((token) => ({
+        id: token.id,
+        kind: token.kind,
+        user: token.email,
+        scopes: token.scopes,
+        allowed_addresses:
+          token.allowed_addresses === null ? [] : (JSON.parse(token.allowed_addresses) as string[]),
+        created_at: toDate(token.created_at),
+        expires_at: toDate(token.expires_at),
+        revoked_at: toDate(token.revoked_at),
+        last_used_at: toDate(token.last_used_at),
+        last_used_from: token.last_used_from,
+      }));
+      if (json === true) return printJson(tokens);
+      printLines(
+        ...table(
+          tokens,
+          {
+            ID: (row) => row.id,
+            KIND: (row) => row.kind,
+            USER: (row) => row.user,
+            EXPIRES: (row) => row.expires_at ?? 'never',
+            REVOKED: (row) => row.revoked_at,
+            'LAST USED': (row) => row.last_used_at,
+            SCOPES: (row) => row.scopes,
+          },
+          'There is no token yet. "assay token create" makes one.',
+        ),
+      );
+    }),
+  );
+
+  addCommand(family, 'revoke <token>', {
+    description: 'Revoke a token for good, at once and everywhere',
+    notes: 'TOKEN is its id, or the personal access token itself. Revoking a revoked one changes nothing.',
+    examples: [['assay token revoke 3f0c6a52-7b1e-4a55-9a61-0a1f2b3c4d5e']],
+  }).action((token: string, { json, ...flags }: CommonOptions) =>
+    withContext(flags, async ({ db, clock }) => {
+      const { id } = await db
+        .write((tx) => revokeToken(tx, commandLine(), token, clock()))
+        .catch((error: unknown) => {
+          if (error instanceof Failure && error.kind === 'missing') {
+            throw new Refusal('There is no such token. "assay token list" shows their ids.');
+          }
+          throw error;
+        });
+      if (json === true) return printJson({ id, revoked: true });
+      printLines(`Token ${id} is revoked.`);
+    }),
+  );
+}
+
+function toLifetime(text: string): number {
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const lifetime = Number(count) * UNITS[unit as keyof typeof UNITS];
+  if (!(lifetime > 0 && lifetime <= MAX_LIFETIME)) {
+    throw new InvalidArgumentError('It must be a time such as 90s, 15m, 1h or 30d, at most 3650d.');
+  }
+  return lifetime;
+}
+
+function toDate(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString();
+}

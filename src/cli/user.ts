@@ -1,0 +1,101 @@
+import { type Command, Option } from 'commander';
+import { commandLine } from '../auth/callers.ts';
+import type { Reader } from '../db/engine.ts';
+import { createUser, listUsers } from '../domain/users.ts';
+import { addCommand, addFamily, type CommonOptions } from './command.ts';
+import { withContext } from './open.ts';
+import { requireOrganization } from './organization.ts';
+import { pairs, printJson, printLines, table } from './output.ts';
+import { Refusal } from './refusal.ts';
+
+interface CreateOptions extends CommonOptions {
+  email: string;
+  name?: string;
+  organization?: string;
+  staff?: boolean;
+  admin?: boolean;
+  assign?: string[];
+}
+
+type ListedUser = Awaited<ReturnType<typeof listUsers>>[number];
+
+export function registerUser(program: Command): void {
+  const family = addFamily(program, 'user', 'People: client users of an organization, and platform staff');
+
+  addCommand(family, 'create', {
+    description: 'Invite a user of an organization, or of the platform staff',
+    notes:
+      'The user counts as invited until they first sign in, or until a token is made for them. Staff reach every\n' +
+      'organization unless some are named with --assign.',
+    examples: [
+      ['assay user create --email ada@example.com --organization acme --admin', 'an admin of acme'],
+      ['assay user create --email bob@example.com --organization acme --name "Bob Ng"', 'a user of acme'],
+      ['assay user create --email eve@example.com --staff', 'platform staff'],
+    ],
+  })
+    .requiredOption('--email <email>', 'their e-mail address')
+    .addOption(new Option('--organization <uid>', 'the organization that they are of').conflicts('staff'))
+    .option('--staff', 'platform staff, who are of no organization')
+    .option('--admin', 'an admin of the organization')
+    .option('--name <name>', 'what people call them')
+    .option('--assign <uid...>', 'for staff: the organizations that they work for; all unless told')
+    .action(({ email, name, organization, staff, admin, assign, json, ...flags }: CreateOptions) => {
+      if ((organization === undefined) === (staff !== true)) {
+        throw new Refusal('Say whose user it is: --organization UID, or --staff.', 2);
+      }
+      if (assign !== undefined && staff !== true) throw new Refusal('--assign is for --staff only.', 2);
+      return withContext(flags, async ({ db, clock }) => {
+        for (const uid of organization === undefined ? (assign ?? []) : [organization]) {
+          await requireOrganization(db.read, uid);
+        }
+        const created = await db.write((tx) =>
+          createUser(tx, commandLine(), { email, name, organization, admin, assignedTo: assign }, clock()),
+        );
+        if (json === true) return printJson(created);
+        printLines(
+          ...pairs({ ...created }),
+          `"assay token create --user ${created.email}" makes a token for them.`,
+        );
+      });
+    });
+
+  addCommand(family, 'list', {
+    description: 'List the users',
+    examples: [
+      ['assay user list'],
+      ['assay user list --json', 'id, uid, email, organization, admin, staff, banned, invited'],
+    ],
+  }).action(({ json, ...flags }: CommonOptions) =>
+    withContext(flags, async ({ db }) => {
+      const users = await listUsers(db.read);
+      if (json === true) return printJson(users);
+      printLines(
+        ...table(
+          users,
+          {
+            ID: (row) => row.id,
+            UID: (row) => row.uid,
+            EMAIL: (row) => row.email,
+            ORGANIZATION: (row) => row.organization,
+            ROLE: (row) => (row.staff ? 'staff' : row.admin ? 'admin' : 'user'),
+            STATE: (row) => (row.banned ? 'banned' : row.invited ? 'invited' : 'active'),
+          },
+          'There is no user yet. "assay user create" invites one.',
+        ),
+      );
+    }),
+  );
+}
+
+/**
+ * @param who an e-mail address, an id or a uid
+ * @throws Refusal that says where to look, when there is none
+ */
+export async function requireUser(db: Reader, who: string): Promise<ListedUser> {
+  const wanted = who.trim().toLowerCase();
+  const found = (await listUsers(db)).find(
+    (user) => user.email.toLowerCase() === wanted || user.uid === who || String(user.id) === who,
+  );
+  if (found === undefined) throw new Refusal(`There is no user "${who}". "assay user list" shows them.`);
+  return found;
+}
