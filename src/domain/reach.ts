@@ -27,14 +27,29 @@ export interface ReachParameters {
 export function reachOfCaller(caller: Caller, accepted: readonly Scope[]): CallerReach {
   const held = accepted.filter((scope) => scope !== 'api' && caller.scopes.has(scope));
   const all = held.map((scope) => reachOf(scope as Exclude<Scope, 'api'>));
-  const byKey = new Map(all.map((rule) => [`${rule.level}:${rule.writableBy?.join('+') ?? '*'}`, rule]));
-  const everything = byKey.get('global:*');
-  const rules = everything === undefined ? byKey : new Map([['global:*', everything]]);
-  return {
-    key: `${caller.staff ? 'staff' : 'client'}|${[...rules.keys()].sort().join('|')}`,
-    staff: caller.staff,
-    rules: [...rules.values()],
-  };
+  const rules = all.filter(
+    (rule, index) => !all.some((other, at) => at !== index && covers(other, rule, at < index)),
+  );
+  const key = rules.map(({ level, writableBy }) => `${level}:${writableBy?.join('+') ?? '*'}`).sort();
+  return { key: `${caller.staff ? 'staff' : 'client'}|${key.join('|')}`, staff: caller.staff, rules };
+}
+
+const WIDTH = { listing: 0, organization: 1, global: 2 } as const;
+
+/** Whether one rule makes another one needless: a listing holds assets of its own organization only. */
+function covers(one: Reach, other: Reach, first: boolean): boolean {
+  const sameAssets = String(one.writableBy) === String(other.writableBy);
+  if (one.level === other.level && sameAssets) return first;
+  return WIDTH[one.level] >= WIDTH[other.level] && (one.writableBy === null || sameAssets);
+}
+
+/**
+ * @returns what the account reaches where an operation has no scopes of its own: staff everything, an admin their
+ *   organization, everyone else the assessments that they have access to
+ */
+export function reachOfAccount({ staff, admin }: Caller): CallerReach {
+  const level = staff ? 'global' : admin ? 'organization' : 'listing';
+  return { key: `account:${level}`, staff, rules: [{ level, writableBy: null }] };
 }
 
 export function reachParameters(caller: Caller): ReachParameters {

@@ -4,6 +4,7 @@ import { isOneOf } from '../db/portable.ts';
 import { recordChange } from './audit.ts';
 import { type Fault, invalid } from './failure.ts';
 import { cleanName } from './names.ts';
+import { unknownTag } from './vulnerability-tags.ts';
 
 export const SEVERITIES = ['Critical', 'High', 'Medium', 'Low', 'Informational'] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -21,7 +22,8 @@ export const VULNERABILITY_STATUSES = [
   { id: 9, name: 'Out Of Scope', phase: 'closed' },
 ] as const;
 
-const statusNames: ReadonlyMap<number, string> = new Map(
+/** Names of statuses by id. */
+export const STATUS_NAMES: ReadonlyMap<number, string> = new Map(
   VULNERABILITY_STATUSES.map(({ id, name }) => [id, name]),
 );
 
@@ -130,10 +132,7 @@ export async function createVulnerability(
   return vulnerability;
 }
 
-function statusFaults(property: string, id: number): Fault[] {
-  return statusNames.has(id) ? [] : [{ property, message: 'is not the id of a status', value: id }];
-}
-
-function unknownTag(property: string, id: number): Fault {
-  return { property, message: 'is not the id of a vulnerability tag of the organization', value: id };
+/** @returns what is wrong with the id of a status, or nothing */
+export function statusFaults(property: string, id: number): Fault[] {
+  return STATUS_NAMES.has(id) ? [] : [{ property, message: 'is not the id of a status', value: id }];
 }

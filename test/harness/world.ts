@@ -1,5 +1,6 @@
 import { commandLine } from '../../src/auth/callers.ts';
 import type { Transaction } from '../../src/db/engine.ts';
+import { createAssessmentTag } from '../../src/domain/assessment-tags.ts';
 import { createAssessment, grantAssessmentAccess } from '../../src/domain/assessments.ts';
 import { createAsset, type NewAsset } from '../../src/domain/assets.ts';
 import { addGroupMember, createAssessmentGroup, type GroupRole } from '../../src/domain/groups.ts';
@@ -9,8 +10,11 @@ import {
   createOrganization,
   createOrganizationGroup,
 } from '../../src/domain/organizations.ts';
+import { logTestingSession } from '../../src/domain/testing-hours.ts';
 import { issueToken } from '../../src/domain/tokens.ts';
 import { createUser, type NewUser } from '../../src/domain/users.ts';
+import { createVulnerability, type NewVulnerability } from '../../src/domain/vulnerabilities.ts';
+import { createVulnerabilityTag } from '../../src/domain/vulnerability-tags.ts';
 import type { TestServer } from './server.ts';
 
 export interface TestUser {
@@ -81,6 +85,30 @@ export function worldOf({ context }: TestServer) {
         await write((tx) => addToOrganizationGroup(tx, actor, uid, organization, clock()));
       return group;
     },
+    vulnerability: (assessment: string, input: Partial<NewVulnerability> = {}) =>
+      write((tx) =>
+        createVulnerability(
+          tx,
+          actor,
+          {
+            assessment,
+            title: `Vulnerability ${next()}`,
+            description: '',
+            severity: 'High',
+            statusId: 1,
+            cvssScore: null,
+            ...input,
+          },
+          clock(),
+        ),
+      ),
+    vulnerabilityTag: (organization: string, name = `tag ${next()}`, editable = true) =>
+      write((tx) => createVulnerabilityTag(tx, actor, { organization, name, editable }, clock())),
+    assessmentTag: (assessment: string, name = `tag ${next()}`) =>
+      write((tx) => createAssessmentTag(tx, actor, { assessment, name }, clock())),
+    /** Times are milliseconds since 1970; `null` while the session runs. */
+    testingSession: (assessment: string, testerId: number, startedAt: number, endedAt: number | null) =>
+      write((tx) => logTestingSession(tx, actor, { assessment, testerId, startedAt, endedAt }, clock())),
     /** Every audit event so far, oldest first. */
     auditEvents: () => db.read.selectFrom('audit_events').selectAll().orderBy('id').execute(),
   };

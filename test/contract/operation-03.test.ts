@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectProblem } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { BAD_NAMES, BODY_LIMIT, describeCommonErrors } from '../harness/v1.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 10, 30);
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let assessment: { id: number; uid: string };
+
+beforeAll(async () => {
+  server = await startTestServer({ bodyLimit: BODY_LIMIT }, () => NOW);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+  assessment = await world.assessment(organization.uid);
+});
+
+const create = (body: unknown, token = admin.token) =>
+  server.request('POST', '/v1/assessment_tags', { token, body });
+const named = (name: string) => ({ name, assessment_id: assessment.uid });
+const tagsOf = (assessmentId: number) =>
+  server.context.db.read
+    .selectFrom('assessment_taggings')
+    .innerJoin('assessment_tags', 'assessment_tags.id', 'assessment_taggings.tag_id')
+    .select(['assessment_tags.id', 'assessment_tags.name'])
+    .where('assessment_id', '=', assessmentId)
+    .execute();
+
+describe('Operation 3: create an assessment tag', () => {
+  it('answers 201 with the tag, and puts it on the assessment', async () => {
+    const response = await create({ ...named(' Q4 '), id: 7 });
+    expect(response.body).toEqual({ id: expect.any(Number), name: 'Q4' });
+    expect(response.status).toBe(201);
+    expect(await tagsOf(assessment.id)).toEqual([response.body]);
+  });
+
+  it('is for staff as well', async () => {
+    expect((await create(named('by staff'), (await world.user()).token)).status).toBe(201);
+  });
+
+  it('403 to a client user who has access to the assessment and is no admin', async () => {
+    const member = await world.user({ organization: organization.uid });
+    await world.access(assessment.uid, member.id);
+    const response = await create(named('x'), member.token);
+    expectProblem(server, response, { area: 'v1', status: 403, kind: 'forbidden' });
+    expect(await tagsOf(assessment.id)).toEqual([]);
+  });
+
+  it('404 to a client user without access to the assessment, and to an admin of another organization', async () => {
+    const outsider = await world.user({ organization: organization.uid });
+    const stranger = await world.user({ organization: (await world.organization()).uid, admin: true });
+    for (const { token } of [outsider, stranger]) {
+      const response = await create(named('x'), token);
+      expectProblem(server, response, { area: 'v1', status: 404, kind: 'not-found' });
+    }
+    expect(await tagsOf(assessment.id)).toEqual([]);
+  });
+
+  it.each([[''], ['none'], ['UPPER'], ['a b'], ["'"], ['x'.repeat(51)], ['1']])(
+    '404 for the unknown assessment %j',
+    async (uid) => {
+      const response = await create({ name: 'x', assessment_id: uid });
+      expectProblem(server, response, { area: 'v1', status: 404, kind: 'not-found' });
+    },
+  );
+
+  it.each(BAD_NAMES)('422 for the name %j', async (name) => {
+    expectProblem(server, await create(named(name)), {
+      area: 'v1',
+      status: 422,
+      kind: 'validation-failed',
+      failedValidation: [
+        {
+          property: 'name',
+          message: expect.stringMatching(/^must /),
+          value: name.slice(0, 100).toWellFormed(),
+        },
+      ],
+    });
+  });
+
+  it('422 that names everything that is missing, before it looks for anything', async () => {
+    expectProblem(server, await create({}), {
+      area: 'v1',
+      status: 422,
+      kind: 'validation-failed',
+      failedValidation: [
+        { property: 'name', message: 'is required' },
+        { property: 'assessment_id', message: 'is required' },
+      ],
+    });
+    expect((await create({ name: ' ', assessment_id: 'none' })).status).toBe(422);
+  });
+
+  it.each([['a\0b'], ['x'.repeat(2_049)]])(
+    '422 for an assessment_id that no text can be: %j',
+    async (uid) => {
+      expectProblem(server, await create({ name: 'x', assessment_id: uid }), {
+        area: 'v1',
+        status: 422,
+        kind: 'validation-failed',
+        failedValidation: [
+          {
+            property: 'assessment_id',
+            message: expect.stringMatching(/^must /),
+            value: uid.slice(0, 100),
+          },
+        ],
+      });
+    },
+  );
+
+  it.each([
+    ['name', { name: 1, assessment_id: 'x' }],
+    ['assessment_id', { name: 'x', assessment_id: 1 }],
+    ['assessment_id', { name: 'x', assessment_id: null }],
+  ])('400 for %s of another type than string', async (property, body) => {
+    expectProblem(server, await create(body), {
+      area: 'v1',
+      status: 400,
+      kind: 'invalid-request',
+      failedValidation: [
+        {
+          property,
+          message: 'must be string',
+          value: JSON.stringify(body[property as 'name']),
+        },
+      ],
+    });
+  });
+
+  it('409 for a name of the organization in any case, on whatever assessment it is', async () => {
+    await world.assessmentTag(assessment.uid, 'Taken');
+    const another = await world.assessment(organization.uid);
+    for (const [name, uid] of [
+      ['Taken', assessment.uid],
+      [' tAKEN', another.uid],
+    ] as const) {
+      expectProblem(server, await create({ name, assessment_id: uid }), {
+        area: 'v1',
+        status: 409,
+        kind: 'conflict',
+        failedValidation: [{ property: 'name', message: 'exists already', value: name.trim() }],
+      });
+    }
+    expect(await tagsOf(another.id)).toEqual([]);
+  });
+
+  it('takes a name that another organization has', async () => {
+    const theirs = await world.assessment((await world.organization()).uid);
+    await world.assessmentTag(theirs.uid, 'Shared');
+    expect((await create(named('Shared'))).status).toBe(201);
+  });
+
+  it('gives a name to one of those who want it at once, and 409 to the others', async () => {
+    const responses = await Promise.all(Array.from({ length: 6 }, () => create(named('wanted'))));
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
+    expect(await tagsOf(assessment.id)).toHaveLength(1);
+  });
+
+  it('writes the tag and its assessment to the audit log', async () => {
+    const response = await create(named('Logged'));
+    const events = (await world.auditEvents()).filter((event) => event.organization_id === organization.id);
+    expect(events.at(-1)).toEqual({
+      id: expect.any(Number),
+      at: NOW,
+      action: 'assessment-tag.create',
+      object_type: 'assessment-tag',
+      object_id: String(response.body.id),
+      organization_id: organization.id,
+      user_id: admin.id,
+      credential_id: expect.any(String),
+      address: '127.0.0.1',
+      request_id: response.headers.get('x-request-id'),
+      before: null,
+      after: JSON.stringify({ name: 'Logged', assessment: assessment.uid }),
+    });
+  });
+
+  describeCommonErrors(() => server, {
+    method: 'POST',
+    path: '/v1/assessment_tags',
+    body: { name: 'x', assessment_id: 'none' },
+  });
+});

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectProblem } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { BAD_NAMES, BODY_LIMIT, describeCommonErrors, IMPOSSIBLE_IDS } from '../harness/v1.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 10, 30);
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let assessment: { id: number; uid: string };
+
+beforeAll(async () => {
+  server = await startTestServer({ bodyLimit: BODY_LIMIT }, () => NOW);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+  assessment = await world.assessment(organization.uid);
+});
+
+const rename = (id: number | string, body: unknown, token = admin.token) =>
+  server.request('PUT', `/v1/assessment_tags/${id}`, { token, body });
+const nameOf = async (id: number) =>
+  (
+    await server.context.db.read
+      .selectFrom('assessment_tags')
+      .select('name')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+  ).name;
+const renames = async (id: number) =>
+  (await world.auditEvents()).filter(
+    (event) => event.action === 'assessment-tag.rename' && event.object_id === String(id),
+  );
+
+describe('Operation 4: update an assessment tag name', () => {
+  it('answers 200 with the tag and its new name, without outer space', async () => {
+    const tag = await world.assessmentTag(assessment.uid, 'Old');
+    const response = await rename(tag.id, { name: '  New name ', id: 7 });
+    expect(response.body).toEqual({ id: tag.id, name: 'New name' });
+    expect(response.status).toBe(200);
+    expect(await nameOf(tag.id)).toBe('New name');
+  });
+
+  it('is for staff as well', async () => {
+    const tag = await world.assessmentTag(assessment.uid);
+    expect((await rename(tag.id, { name: 'by staff' }, (await world.user()).token)).status).toBe(200);
+  });
+
+  it('403 to a client user of the organization who is no admin', async () => {
+    const tag = await world.assessmentTag(assessment.uid, 'Old');
+    const member = await world.user({ organization: organization.uid });
+    await world.access(assessment.uid, member.id);
+    const outsider = await world.user({ organization: organization.uid });
+    for (const { token } of [member, outsider]) {
+      const response = await rename(tag.id, { name: 'New' }, token);
+      expectProblem(server, response, { area: 'v1', status: 403, kind: 'forbidden' });
+    }
+    expect(await nameOf(tag.id)).toBe('Old');
+  });
+
+  it('404 for a tag of another organization, to admins and others, and for an unknown one', async () => {
+    const theirs = await world.assessment((await world.organization()).uid);
+    const tag = await world.assessmentTag(theirs.uid, 'Theirs');
+    const member = await world.user({ organization: organization.uid });
+    for (const { token } of [admin, member]) {
+      for (const id of [tag.id, 999_999_999]) {
+        const response = await rename(id, { name: 'x' }, token);
+        expectProblem(server, response, { area: 'v1', status: 404, kind: 'not-found' });
+      }
+    }
+    expect(await nameOf(tag.id)).toBe('Theirs');
+  });
+
+  it.each(IMPOSSIBLE_IDS)('404 for an id that cannot be one: %s', async (id) => {
+    expectProblem(server, await rename(id, { name: 'x' }), { area: 'v1', status: 404, kind: 'not-found' });
+  });
+
+  it.each(BAD_NAMES)('422 for the name %j, before it looks for the tag', async (name) => {
+    expectProblem(server, await rename(999_999_999, { name }), {
+      area: 'v1',
+      status: 422,
+      kind: 'validation-failed',
+      failedValidation: [
+        {
+          property: 'name',
+          message: expect.stringMatching(/^must /),
+          value: name.slice(0, 100).toWellFormed(),
+        },
+      ],
+    });
+  });
+
+  it('422 without a name', async () => {
+    const tag = await world.assessmentTag(assessment.uid);
+    expectProblem(server, await rename(tag.id, {}), {
+      area: 'v1',
+      status: 422,
+      kind: 'validation-failed',
+      failedValidation: [{ property: 'name', message: 'is required' }],
+    });
+  });
+
+  it.each([[1], [null], [['x']]])('400 for the name %j, which is no string', async (name) => {
+    const tag = await world.assessmentTag(assessment.uid);
+    expectProblem(server, await rename(tag.id, { name }), {
+      area: 'v1',
+      status: 400,
+      kind: 'invalid-request',
+      failedValidation: [{ property: 'name', message: 'must be string', value: JSON.stringify(name) }],
+    });
+  });
+
+  it.each([['Taken'], ['tAKEN'], [' taken  ']])('409 for %j when another tag has "Taken"', async (name) => {
+    await world.assessmentTag(assessment.uid, 'Taken');
+    const tag = await world.assessmentTag(assessment.uid, 'Old');
+    expectProblem(server, await rename(tag.id, { name }), {
+      area: 'v1',
+      status: 409,
+      kind: 'conflict',
+      failedValidation: [{ property: 'name', message: 'exists already', value: name.trim() }],
+    });
+    expect(await nameOf(tag.id)).toBe('Old');
+    expect(await renames(tag.id)).toEqual([]);
+  });
+
+  it('finds no conflict with its own name in any case, nor with a name of another organization', async () => {
+    const theirs = await world.assessment((await world.organization()).uid);
+    await world.assessmentTag(theirs.uid, 'theirs');
+    const tag = await world.assessmentTag(assessment.uid, 'Own');
+    for (const name of ['oWN', 'oWN', 'theirs']) {
+      const response = await rename(tag.id, { name });
+      expect([response.status, response.body.name]).toEqual([200, name]);
+    }
+    expect(await renames(tag.id)).toHaveLength(2);
+  });
+
+  it('gives a name to one of those who want it at once, and 409 to the others', async () => {
+    for (const wanted of ['first', 'second', 'third']) {
+      const tags = [];
+      for (let i = 0; i < 12; i += 1) tags.push(await world.assessmentTag(assessment.uid));
+      const responses = await Promise.all(tags.map(({ id }) => rename(id, { name: wanted })));
+      const statuses = responses.map(({ status }) => status).sort();
+      expect(statuses).toEqual([200, ...Array.from({ length: 11 }, () => 409)]);
+    }
+  });
+
+  it('writes both names to the audit log', async () => {
+    const tag = await world.assessmentTag(assessment.uid, 'Old');
+    const response = await rename(tag.id, { name: 'New' });
+    expect(await renames(tag.id)).toEqual([
+      {
+        id: expect.any(Number),
+        at: NOW,
+        action: 'assessment-tag.rename',
+        object_type: 'assessment-tag',
+        object_id: String(tag.id),
+        organization_id: organization.id,
+        user_id: admin.id,
+        credential_id: expect.any(String),
+        address: '127.0.0.1',
+        request_id: response.headers.get('x-request-id'),
+        before: '{"name":"Old"}',
+        after: '{"name":"New"}',
+      },
+    ]);
+  });
+
+  describeCommonErrors(() => server, { method: 'PUT', path: '/v1/assessment_tags/1', body: { name: 'x' } });
+});
