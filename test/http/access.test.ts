@@ -1,0 +1,364 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import {
+  ASSET_WRITE_SCOPES,
+  SCOPES,
+  type Scope,
+  STRICT_TAG_SCOPES,
+  TAG_SCOPES,
+} from '../../src/auth/scopes.ts';
+import { commandLine } from '../../src/auth/callers.ts';
+import { openContext } from '../../src/context.ts';
+import { revokeToken } from '../../src/domain/tokens.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+/** One request an area that every valid credential with every scope gets past access with, and then finds nothing. */
+const PROBES = {
+  v1: ['GET', '/v1/assessments/none/testing_hours', undefined, 404],
+  tagging: ['PATCH', '/api/tagging/v1.0/organizations/none/tags', { uids: ['x'] }, 422],
+  assessment: ['GET', '/api/assessment/v1/assessment-groups/999999/members', undefined, 404],
+  asset: ['PATCH', '/api/asset/v2/listings/none/assets', {}, 404],
+  streaming: ['GET', '/api/streaming/v1/none/assets/none/ports', undefined, 404],
+} as const;
+type Area = keyof typeof PROBES;
+const AREAS = Object.keys(PROBES) as Area[];
+
+let now = Date.UTC(2026, 5, 1);
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let staff: TestUser;
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+  await world.organization('acme');
+  staff = await world.user();
+});
+afterAll(() => server.close());
+
+function probe(area: Area, headers: Record<string, string>, on: TestServer = server) {
+  const [method, path, body] = PROBES[area];
+  return on.request(method, path, { headers, body });
+}
+
+const bearer = (token: string, scheme = 'Bearer') => ({ authorization: `${scheme} ${token}` });
+const basic = (email: string, token: string) => ({
+  authorization: `Basic ${Buffer.from(`${email}:${token}`).toString('base64')}`,
+});
+
+describe('Credentials', () => {
+  it.each(AREAS)(
+    '%s accepts a personal access token and a JWT as bearer, whatever the case of the scheme',
+    async (area) => {
+      const jwt = await world.token(staff.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
+      for (const headers of [bearer(staff.token), bearer(jwt.token), bearer(staff.token, 'bEARER')]) {
+        expect((await probe(area, headers)).status).toBe(PROBES[area][3]);
+      }
+    },
+  );
+
+  it('V1 accepts the basic scheme and X-Auth too', async () => {
+    expect((await probe('v1', basic(staff.email, staff.token))).status).toBe(404);
+    expect((await probe('v1', basic(staff.email.toUpperCase(), staff.token))).status).toBe(404);
+    expect((await probe('v1', { 'x-auth': staff.token })).status).toBe(404);
+  });
+
+  it('V1 refuses a token under another address, and a JWT where a personal access token belongs', async () => {
+    const jwt = await world.token(staff.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
+    for (const headers of [
+      basic('someone@example.com', staff.token),
+      basic(staff.email, jwt.token),
+      { 'x-auth': jwt.token },
+    ]) {
+      expect((await probe('v1', headers)).status).toBe(401);
+    }
+  });
+
+  it('V1 refuses several schemes in one request', async () => {
+    const response = await probe('v1', { ...bearer(staff.token), 'x-auth': staff.token });
+    expect(response.status).toBe(400);
+    expect(response.body).toMatchObject({
+      status: 400,
+      type: expect.stringMatching(/\/v1\/invalid-request$/),
+    });
+  });
+
+  it.each(AREAS.filter((area) => area !== 'v1'))('%s looks at nothing but the bearer token', async (area) => {
+    expect((await probe(area, { 'x-auth': staff.token })).status).toBe(401);
+    expect((await probe(area, basic(staff.email, staff.token))).status).toBe(401);
+    expect((await probe(area, { ...bearer(staff.token), 'x-auth': 'nonsense' })).status).toBe(
+      PROBES[area][3],
+    );
+  });
+
+  const flipped = (token: string) => token.slice(0, -1) + (token.endsWith('A') ? 'B' : 'A');
+  const BAD: [string, (token: string) => Record<string, string>][] = [
+    ['an empty bearer token', () => bearer('')],
+    ['a scheme alone', () => ({ authorization: 'Bearer' })],
+    ['another scheme', () => ({ authorization: 'Digest username="x"' })],
+    ['a token that was never issued', () => bearer('assay_nothing')],
+    ['a token with another checksum', (token) => bearer(flipped(token))],
+    ['something that is no token', () => bearer('eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.')],
+  ];
+  it.each(BAD)('%s is a 401 in every area', async (_name, headers) => {
+    for (const area of AREAS) {
+      const response = await probe(area, headers(staff.token));
+      expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toBe('Bearer realm="assay", error="invalid_token"');
+    }
+  });
+
+  it('no credential at all is a 401 with a bare challenge', async () => {
+    for (const area of AREAS) {
+      const response = await probe(area, {});
+      expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toBe('Bearer realm="assay"');
+    }
+  });
+
+  it('a JWT that another key signed, or whose claims were changed, is a 401', async () => {
+    const { token } = await world.token(staff.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
+    const [head, payload, signature] = token.split('.') as [string, string, string];
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
+    const forged = Buffer.from(JSON.stringify({ ...claims, exp: 9_999_999_999 })).toString('base64url');
+    expect((await probe('v1', bearer(`${head}.${forged}.${signature}`))).status).toBe(401);
+    const other = await startTestServer({}, () => now);
+    try {
+      const stranger = await worldOf(other).user();
+      const foreign = await worldOf(other).token(stranger.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
+      expect((await probe('v1', bearer(foreign.token))).status).toBe(401);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('a JWT access token is of RFC 9068, and its key is in the JWKS', async () => {
+    const { token, id } = await world.token(staff.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
+    const [head, payload] = token
+      .split('.')
+      .slice(0, 2)
+      .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()) as Record<string, unknown>);
+    const jwks = await server.request('GET', '/.well-known/jwks.json');
+    expect(head).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: jwks.body.keys[0].kid });
+    expect(jwks.body.keys[0]).not.toHaveProperty('d');
+    expect(payload).toEqual({
+      iss: server.context.config.issuer,
+      aud: server.context.config.issuer,
+      sub: staff.uid,
+      jti: id,
+      client_id: 'assay-cli',
+      scope: expect.stringContaining('api'),
+      admin: false,
+      staff: true,
+      iat: now / 1000,
+      exp: now / 1000 + 3600,
+    });
+  });
+});
+
+describe('The life of a token', () => {
+  it.each(['personal', 'jwt'] as const)('a %s token ends at its expiry', async (kind) => {
+    const { token } = await world.token(staff.id, { kind, expiresAt: now + 60_000 });
+    expect((await probe('v1', bearer(token))).status).toBe(404);
+    now += 60_000;
+    expect((await probe('v1', bearer(token))).status).toBe(401);
+  });
+
+  it.each(['personal', 'jwt'] as const)(
+    'a revoked %s token is refused at once, by an instance that had seen it too',
+    async (kind) => {
+      const other = await secondInstance();
+      try {
+        const { token, id } = await world.token(staff.id, { kind, expiresAt: now + 3_600_000 });
+        expect((await other.probe(token)).status).toBe(404);
+        expect((await probe('v1', bearer(token))).status).toBe(404);
+        await server.context.db.write((tx) => revokeToken(tx, commandLine(), id, now));
+        expect((await probe('v1', bearer(token))).status).toBe(401);
+        expect((await other.probe(token)).status).toBe(401);
+      } finally {
+        await other.close();
+      }
+    },
+  );
+
+  it('a ban ends tokens at once, in other instances too', async () => {
+    const admin = await world.user({ organization: 'acme', admin: true });
+    const victim = await world.user({ organization: 'acme' });
+    const other = await secondInstance();
+    try {
+      expect((await other.probe(victim.token)).status).toBe(404);
+      expect((await probe('v1', bearer(victim.token))).status).toBe(404);
+      const ban = await server.request('DELETE', `/v1/users/${victim.id}`, { token: admin.token });
+      expect(ban.status).toBe(200);
+      expect((await probe('v1', bearer(victim.token))).status).toBe(401);
+      expect((await other.probe(victim.token)).status).toBe(401);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('is refused outside its allow list with a 403 in every area, and works inside it', async () => {
+    const inside = await world.token(staff.id, { allowedAddresses: ['10.0.0.0/8', '127.0.0.1'] });
+    const outside = await world.token(staff.id, { allowedAddresses: ['10.0.0.0/8', '2001:db8::/32'] });
+    for (const area of AREAS) {
+      expect((await probe(area, bearer(inside.token))).status).toBe(PROBES[area][3]);
+      expect((await probe(area, bearer(outside.token))).status).toBe(403);
+    }
+  });
+
+  it('remembers when and from where it was last used', async () => {
+    const { token, id } = await world.token(staff.id);
+    const app = await buildApp(server.context);
+    const response = await app.inject({ method: 'GET', url: PROBES.v1[1], headers: bearer(token) });
+    expect(response.statusCode).toBe(404);
+    await app.close();
+    const row = await server.context.db.read
+      .selectFrom('tokens')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    expect(row).toMatchObject({ last_used_at: now, last_used_from: '127.0.0.1' });
+    expect(row.secret_hash).not.toContain(token);
+  });
+
+  /** Another process over the same database and the same data folder. */
+  async function secondInstance() {
+    const context = await openContext(server.context.config, { write: () => undefined });
+    context.clock = () => now;
+    const app = await buildApp(context);
+    return {
+      async probe(token: string) {
+        const response = await app.inject({ method: 'GET', url: PROBES.v1[1], headers: bearer(token) });
+        return { status: response.statusCode };
+      },
+      async close() {
+        await app.close();
+        await context.db.close();
+      },
+    };
+  }
+});
+
+describe('Scopes', () => {
+  const ACCEPTED: Record<Area, readonly Scope[]> = {
+    v1: ['api'],
+    tagging: TAG_SCOPES,
+    assessment: ['api'],
+    asset: ASSET_WRITE_SCOPES,
+    streaming: ['api'],
+  };
+  const everyone = async () => [staff, await world.user({ organization: 'acme', admin: true })];
+
+  it.each(AREAS)('%s takes each of its scopes and no other', async (area) => {
+    const tried = new Set<string>();
+    for (const user of await everyone()) {
+      for (const scope of Object.keys(SCOPES) as Scope[]) {
+        const issued = await world.token(user.id, { scopes: [scope] }).catch(() => undefined);
+        if (issued === undefined) continue;
+        tried.add(scope);
+        const response = await probe(area, bearer(issued.token));
+        if (ACCEPTED[area].includes(scope)) {
+          expect([scope, response.status]).toEqual([scope, PROBES[area][3]]);
+        } else {
+          expect([scope, response.status]).toEqual([scope, 403]);
+          expect(response.headers.get('www-authenticate')).toBe(
+            `Bearer realm="assay", error="insufficient_scope", scope="${ACCEPTED[area].join(' ')}"`,
+          );
+        }
+      }
+    }
+    expect([...tried].sort()).toEqual(Object.keys(SCOPES).sort());
+  });
+
+  it('with strictScopes, reading scopes may not write tags', async () => {
+    const strict = await startTestServer({ strictScopes: true });
+    try {
+      const strictWorld = worldOf(strict);
+      const user = await strictWorld.user();
+      for (const scope of TAG_SCOPES) {
+        const issued = await strictWorld.token(user.id, { scopes: [scope] }).catch(() => undefined);
+        if (issued === undefined) continue;
+        const response = await probe('tagging', bearer(issued.token), strict);
+        expect([scope, response.status]).toEqual([scope, STRICT_TAG_SCOPES.includes(scope) ? 422 : 403]);
+      }
+    } finally {
+      await strict.close();
+    }
+  });
+
+  it('an account cannot be given more than it may hold, and loses what it may no longer hold', async () => {
+    const admin = await world.user({ organization: 'acme', admin: true });
+    await expect(world.token(admin.id, { scopes: ['tag_gw'] })).rejects.toThrow(
+      'more than this account may hold',
+    );
+    const { token } = await world.token(admin.id, { scopes: ['tag_ow', 'api'] });
+    expect((await probe('tagging', bearer(token))).status).toBe(422);
+    await server.context.db.write(async (tx) => {
+      await tx.updateTable('users').set({ admin: 0 }).where('id', '=', admin.id).execute();
+    });
+    const fresh = await buildApp(server.context);
+    const response = await fresh.inject({
+      method: 'PATCH',
+      url: PROBES.tagging[1],
+      headers: bearer(token),
+      payload: PROBES.tagging[2],
+    });
+    await fresh.close();
+    expect(response.statusCode).toBe(403);
+  });
+});
+
+describe('The rate limit', () => {
+  it('counts each principal for itself, says so in headers, and begins anew after a minute', async () => {
+    let time = Date.UTC(2026, 5, 1);
+    const limited = await startTestServer({ rateLimit: 3 }, () => time);
+    try {
+      const limitedWorld = worldOf(limited);
+      const one = await limitedWorld.user();
+      const other = await limitedWorld.user();
+      for (const remaining of [2, 1, 0]) {
+        const response = await probe('v1', bearer(one.token), limited);
+        expect(response.status).toBe(404);
+        expect(response.headers.get('ratelimit-policy')).toBe('"default";q=3;w=60');
+        expect(response.headers.get('ratelimit')).toBe(`"default";r=${remaining};t=60`);
+      }
+      for (const area of AREAS) {
+        const refused = await probe(area, bearer(one.token), limited);
+        expect(refused.status).toBe(429);
+        expect(refused.headers.get('retry-after')).toBe('60');
+      }
+      expect((await probe('v1', {}, limited)).status).toBe(401);
+      expect((await probe('v1', bearer(other.token), limited)).status).toBe(404);
+      time += 60_000;
+      expect((await probe('v1', bearer(one.token), limited)).status).toBe(404);
+    } finally {
+      await limited.close();
+    }
+  });
+
+  it('counts what needs no credential by address', async () => {
+    const limited = await startTestServer({ rateLimit: 2 });
+    try {
+      const jwks = () => limited.request('GET', '/.well-known/jwks.json');
+      expect([(await jwks()).status, (await jwks()).status, (await jwks()).status]).toEqual([200, 200, 429]);
+      expect((await limited.request('GET', '/healthz')).status).toBe(200);
+    } finally {
+      await limited.close();
+    }
+  });
+});
+
+describe('Secrets', () => {
+  it('no log line and no audit event holds a token', async () => {
+    const { token } = await world.token(staff.id);
+    await probe('v1', bearer(token));
+    await probe('v1', { 'x-auth': token });
+    await probe('v1', basic(staff.email, token));
+    const written = JSON.stringify([server.logs(), await world.auditEvents()]);
+    expect(written).toContain('/v1/assessments/none/testing_hours');
+    for (const secret of [token, token.slice(6), Buffer.from(`${staff.email}:${token}`).toString('base64')]) {
+      expect(written).not.toContain(secret);
+    }
+  });
+});
