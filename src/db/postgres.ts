@@ -190,9 +190,13 @@ function isOvertaken(error: unknown): boolean {
 /** Connection trouble, shutdown, too many clients and timeouts: none is the fault of the request. */
 function translatePostgresError(error: unknown): unknown {
   const unavailable =
-    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN|08|53|57P|57014|55P03)/.test(codeOf(error)) ||
+    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN|08|53|57P|57014|55000|55P03)/.test(
+      codeOf(error),
+    ) ||
     (error instanceof Error &&
-      /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(error.message));
+      /Connection terminated|timeout exceeded when trying to connect|not queryable|Cannot use a pool/.test(
+        error.message,
+      ));
   return unavailable ? new Unavailable('The database cannot answer now.', { cause: error }) : error;
 }
 

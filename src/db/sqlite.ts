@@ -54,7 +54,7 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
     engine: 'sqlite',
     read,
     write: (unit) => groupCommit.submit(() => unit(write as Transaction)),
-    credentialMark: () => (dataVersion.get() as { data_version: number }).data_version,
+    credentialMark: () => translating(() => (dataVersion.get() as { data_version: number }).data_version),
     async migrate() {
       await begin();
       try {
@@ -74,7 +74,9 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
       }
     },
     async check() {
-      const rows = reader.prepare('select name from migrations').all() as { name: string }[];
+      const rows = translating(() => reader.prepare('select name from migrations').all()) as {
+        name: string;
+      }[];
       if (!isCurrent(rows.map((row) => row.name))) throw new Unavailable('Migrations are not done yet.');
     },
     async backup(file) {
@@ -83,6 +85,7 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
     statistics: () => ({ ...groupCommit.statistics(), connections: 2 }),
     async close() {
       await groupCommit.idle();
+      if (!writer.isOpen) return;
       statements.close();
       readStatements.close();
     },
@@ -111,14 +114,22 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && /database is (locked|busy)|SQLITE_BUSY/.test(error.message);
 }
 
-/** A disk that is full or failing is no fault of the request. */
+/** A disk that is full or failing, or a database that was closed, is no fault of the request. */
 function translateSqliteError(error: unknown): unknown {
   const failing =
-    /disk (is full|I\/O error)|database or disk is full|out of memory|readonly database|SQLITE_(FULL|IOERR|NOMEM)/;
+    /disk (is full|I\/O error)|database or disk is full|out of memory|readonly database|is not open|is closed|been finalized|unable to open|SQLITE_(FULL|IOERR|NOMEM|CANTOPEN)/;
   if (error instanceof Error && (isBusy(error) || failing.test(error.message))) {
-    return new Unavailable('The database cannot write now.', { cause: error });
+    return new Unavailable('The database cannot answer now.', { cause: error });
   }
   return error;
+}
+
+function translating<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw translateSqliteError(error);
+  }
 }
 
 /** Writes beside the target and renames at the end, so that a file under the target's name is always whole. */
@@ -157,7 +168,7 @@ class StatementCache implements SqliteDatabase {
   prepare(sql: string): ReturnType<typeof adapt> {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
-      statement = adapt(this.#connection.prepare(sql));
+      statement = translating(() => adapt(this.#connection.prepare(sql)));
       this.#statements.set(sql, statement);
     }
     return statement;
@@ -176,8 +187,9 @@ class StatementCache implements SqliteDatabase {
 function adapt(statement: StatementSyncInstance) {
   return {
     reader: statement.columns().length > 0,
-    all: (parameters: readonly unknown[]) => statement.all(...parameters.map(bindable)) as unknown[],
-    run: (parameters: readonly unknown[]) => statement.run(...parameters.map(bindable)),
+    all: (parameters: readonly unknown[]) =>
+      translating(() => statement.all(...parameters.map(bindable)) as unknown[]),
+    run: (parameters: readonly unknown[]) => translating(() => statement.run(...parameters.map(bindable))),
     iterate: (parameters: readonly unknown[]) => statement.iterate(...parameters.map(bindable)),
   };
 }
