@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  LogController,
+  type RouteOptions,
+} from 'fastify';
 import { registerAssessmentRoutes } from './api/assessment/routes.ts';
 import { registerAssetRoutes } from './api/asset/routes.ts';
 import { registerStreamingRoutes } from './api/streaming/routes.ts';
@@ -32,8 +37,14 @@ const ROUTES: Readonly<Record<AreaName, RegisterRoutes>> = {
   streaming: registerStreamingRoutes,
 };
 
-/** Builds the HTTP app of a context: the areas that its configuration names, and the server's own routes. */
-export async function buildApp(context: Context): Promise<FastifyInstance> {
+/**
+ * Builds the HTTP app of a context: the areas that its configuration names, and the server's own routes.
+ * @param onRoute sees every route as it is added
+ */
+export async function buildApp(
+  context: Context,
+  onRoute: (route: RouteOptions) => void = () => undefined,
+): Promise<FastifyInstance> {
   const { config, db, keys, log, clock } = context;
   const headers = securityHeaders(config);
   const app = fastify({
@@ -65,6 +76,7 @@ export async function buildApp(context: Context): Promise<FastifyInstance> {
   app.decorateRequest('caller', null);
   app.decorateRequest('rateHeaders', null);
   app.addHook('onRoute', openDocumentation);
+  app.addHook('onRoute', onRoute);
   app.addHook('onRoute', (route) => {
     if (route.config?.access === undefined) throw new Error(`${route.url} does not say who may call it.`);
   });
