@@ -1,0 +1,450 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { TAG_SCOPES } from '../../src/auth/scopes.ts';
+import { expectProblem, expectSimpleError } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const UNKNOWN = 'f'.repeat(24);
+const UNKNOWN_TAG = 'f'.repeat(12);
+const NOW = Date.UTC(2026, 10, 21, 10, 30);
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: string;
+let admin: TestUser;
+
+beforeAll(async () => {
+  server = await startTestServer({ maxTagBatch: 20, bodyLimit: 20_000 }, () => NOW);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = (await world.organization()).uid;
+  admin = await world.user({ organization, admin: true });
+});
+
+const path = (uid = organization) => `/api/tagging/v1.0/organizations/${uid}/tags`;
+const change = (body: unknown, token: string | undefined = admin.token, uid = organization) =>
+  server.request('PATCH', path(uid), { token, body });
+const newAsset = async (of: object = {}) => (await world.asset({ organization, ...of })).uid;
+const scoped = async (user: TestUser, ...scopes: string[]) => (await world.token(user.id, { scopes })).token;
+const references = (...uids: string[]) => uids.map((uid) => ({ uid }));
+const events = async () => (await world.auditEvents()).filter((event) => event.action === 'asset-tag.attach');
+
+/** Makes tags through operation 8 and returns their uids. */
+async function newTags(names: string[], entities: string[] = [], uid = organization): Promise<string[]> {
+  const staff = await world.user();
+  const response = await server.request('POST', path(uid), {
+    token: staff.token,
+    body: { tags: names.map((name) => ({ name, entities: references(...entities) })) },
+  });
+  return response.body.tags.map((tag: { uid: string }) => tag.uid);
+}
+
+/** The assets that a tag is attached to. */
+const entitiesOf = async (tag: string) =>
+  (
+    await server.context.db.read
+      .selectFrom('asset_taggings')
+      .innerJoin('asset_tags', 'asset_tags.id', 'asset_taggings.tag_id')
+      .innerJoin('assets', 'assets.id', 'asset_taggings.asset_id')
+      .select('assets.uid')
+      .where('asset_tags.uid', '=', tag)
+      .orderBy('assets.uid')
+      .execute()
+  ).map(({ uid }) => uid);
+
+const invalid = { area: 'tagging', status: 422, kind: 'validation-failed' } as const;
+
+describe('Operation 9: attach or detach entities to or from tags', () => {
+  it('attaches and detaches each entity to and from each tag, and answers with nothing', async () => {
+    const [a, b, c] = [await newAsset(), await newAsset(), await newAsset()];
+    const tags = await newTags(['one', 'two'], [a, b]);
+    const [untouched] = await newTags(['three'], [a]);
+    const response = await change({ uids: tags, addEntities: references(c), delEntityUids: [a] });
+    expect(response.status).toBe(204);
+    expect(response.text).toBe('');
+    for (const tag of tags) expect(await entitiesOf(tag)).toEqual([b, c].sort());
+    expect(await entitiesOf(untouched!)).toEqual([a]);
+  });
+
+  it('takes what is attached and what is not attached for done, and repeated uids for one', async () => {
+    const [a, b, c] = [await newAsset(), await newAsset(), await newAsset()];
+    const [tag] = await newTags(['one'], [a]);
+    const body = {
+      uids: [tag, tag],
+      addEntities: references(a, b, b),
+      delEntityUids: [c, c],
+    };
+    for (let i = 0; i < 2; i += 1) expect((await change(body)).status).toBe(204);
+    expect(await entitiesOf(tag!)).toEqual([a, b].sort());
+  });
+
+  it.each([{}, { addEntities: [] }, { delEntityUids: [] }, { addEntities: [], delEntityUids: [] }])(
+    'takes %j, which changes nothing',
+    async (lists) => {
+      const asset = await newAsset();
+      const tags = await newTags(['one'], [asset]);
+      expect((await change({ uids: tags, ...lists })).status).toBe(204);
+      expect(await entitiesOf(tags[0]!)).toEqual([asset]);
+    },
+  );
+
+  it('writes one audit event with who, what, before and after, and none when nothing changed', async () => {
+    const [a, b, c] = [await newAsset(), await newAsset(), await newAsset()];
+    const [tag] = await newTags(['one'], [a, b]);
+    const before = (await events()).length;
+    const body = { uids: [tag], addEntities: references(b, c), delEntityUids: [a] };
+    const response = await change(body);
+    await change(body);
+    const written = (await events()).slice(before);
+    expect(
+      written.map((event) => ({
+        ...event,
+        before: JSON.parse(event.before!),
+        after: JSON.parse(event.after!),
+      })),
+    ).toEqual([
+      {
+        id: expect.any(Number),
+        at: NOW,
+        action: 'asset-tag.attach',
+        object_type: 'organization',
+        object_id: organization,
+        organization_id: expect.any(Number),
+        user_id: admin.id,
+        credential_id: expect.any(String),
+        address: '127.0.0.1',
+        request_id: response.headers.get('x-request-id'),
+        before: { detached: [{ tag, entity: a }] },
+        after: { attached: [{ tag, entity: c }] },
+      },
+    ]);
+  });
+
+  it('attaches tags of a group to assets of every organization in it', async () => {
+    const other = (await world.organization()).uid;
+    const group = (await world.organizationGroup(`group${organization}`, [organization, other])).uid;
+    const [own, theirs] = [await newAsset(), (await world.asset({ organization: other })).uid];
+    const [tag] = await newTags(['shared'], [], group);
+    const staff = await world.user();
+    const body = { uids: [tag], addEntities: references(own, theirs) };
+    expect((await change(body, staff.token, group)).status).toBe(204);
+    expect(await entitiesOf(tag!)).toEqual([own, theirs].sort());
+    // The tag is the group's, not the organization's.
+    expect((await change(body, staff.token)).status).toBe(422);
+    expect((await change({ uids: [tag], delEntityUids: [own] }, admin.token, group)).status).toBe(204);
+    expect((await change({ uids: [tag], delEntityUids: [theirs] }, admin.token, group)).status).toBe(422);
+    expect(await entitiesOf(tag!)).toEqual([theirs]);
+  });
+
+  describe('what cannot be found', () => {
+    it('422: unknown tags, by their index', async () => {
+      const asset = await newAsset();
+      const [tag] = await newTags(['one']);
+      const other = (await world.organization()).uid;
+      const [foreign] = await newTags(['one'], [], other);
+      const staff = await world.user();
+      const uids = [tag!, UNKNOWN_TAG, 'no uid', foreign!];
+      const response = await change({ uids, addEntities: references(asset) }, staff.token);
+      expectProblem(server, response, {
+        ...invalid,
+        failedValidations: [1, 2, 3].map((index) => ({
+          index,
+          failedValidation: [
+            {
+              property: `uids.${index}`,
+              message: 'is not the uid of a tag that you can reach here',
+              value: uids[index],
+            },
+          ],
+        })),
+      });
+      expect(await entitiesOf(tag!)).toEqual([]);
+    });
+
+    it('422: an organization that is unknown or out of reach, as no tag can be its', async () => {
+      const other = (await world.organization()).uid;
+      const [tag] = await newTags(['one'], [], other);
+      for (const uid of ['nobody', 'a'.repeat(60), other]) {
+        expectProblem(server, await change({ uids: [tag] }, admin.token, uid), {
+          ...invalid,
+          failedValidations: [
+            {
+              index: 0,
+              failedValidation: [
+                {
+                  property: 'uids.0',
+                  message: 'is not the uid of a tag that you can reach here',
+                  value: tag,
+                },
+              ],
+            },
+          ],
+        });
+      }
+    });
+
+    it('422: unknown entities in either list, by their index, and nothing is changed', async () => {
+      const other = (await world.organization()).uid;
+      const foreign = (await world.asset({ organization: other })).uid;
+      const [a, b] = [await newAsset(), await newAsset()];
+      const [tag] = await newTags(['one'], [b]);
+      const staff = await world.user();
+      const fault = (index: number, property: string, value: string) => ({
+        index,
+        failedValidation: [
+          { property, message: 'is not the uid of an asset that you can reach here', value },
+        ],
+      });
+      const response = await change(
+        { uids: [tag], addEntities: references(a, foreign), delEntityUids: [b, a.toUpperCase(), UNKNOWN] },
+        staff.token,
+      );
+      const lists = response.body.failedValidations as { index: number; failedValidation: unknown[] }[];
+      expectProblem(server, response, { ...invalid, failedValidations: lists });
+      const all = lists.flatMap(({ index, failedValidation }) =>
+        failedValidation.map((one) => ({ index, failedValidation: [one] })),
+      );
+      expect(all).toEqual([
+        fault(1, 'addEntities.1.uid', foreign),
+        fault(1, 'delEntityUids.1', a.toUpperCase()),
+        fault(2, 'delEntityUids.2', UNKNOWN),
+      ]);
+      expect(await entitiesOf(tag!)).toEqual([b]);
+    });
+
+    it.each(['ACME', '-', '_a', '%00', 'é'])('400: the organization uid %s', async (uid) => {
+      expectSimpleError(await change({ uids: [UNKNOWN_TAG] }, admin.token, uid), 400);
+    });
+  });
+
+  describe('scopes', () => {
+    it.each(TAG_SCOPES)('%s is enough', async (scope) => {
+      const listing = (await world.assessment(organization)).uid;
+      const asset = await newAsset();
+      await world.list(listing, asset);
+      const tags = await newTags(['one']);
+      const client = scope.startsWith('asset_client');
+      const user = client ? admin : await world.user();
+      if (client) await world.access(listing, user.id);
+      const body = { uids: tags, addEntities: references(asset) };
+      expect((await change(body, await scoped(user, scope))).status).toBe(204);
+      expect(await entitiesOf(tags[0]!)).toEqual([asset]);
+    });
+
+    it.each([
+      ['asset_boss_ow', ['boss', 'any']],
+      ['asset_boss_lw', ['boss', 'any']],
+      ['asset_client_ow', ['client', 'any']],
+      ['asset_client_lw', ['client', 'any']],
+      ['asset_gw', ['client', 'boss', 'any']],
+    ] as const)('%s reaches the assets that it may modify alone', async (scope, writable) => {
+      const listing = (await world.assessment(organization)).uid;
+      const tags = await newTags(['one']);
+      const user = scope.startsWith('asset_client') ? admin : await world.user();
+      if (user === admin) await world.access(listing, admin.id);
+      const token = await scoped(user, scope);
+      for (const writableBy of ['client', 'boss', 'any'] as const) {
+        const [asset, unlisted] = [await newAsset({ writableBy }), await newAsset({ writableBy })];
+        await world.list(listing, asset);
+        const status = (writable as readonly string[]).includes(writableBy) ? 204 : 422;
+        const attach = (uid: string) => change({ uids: tags, addEntities: references(uid) }, token);
+        expect((await attach(asset)).status).toBe(status);
+        expect((await attach(unlisted)).status).toBe(scope.endsWith('lw') ? 422 : status);
+      }
+    });
+
+    it('403: a token without any', async () => {
+      const response = await change({ uids: [UNKNOWN_TAG] }, await scoped(admin, 'api'));
+      expectProblem(server, response, { area: 'tagging', status: 403, kind: 'forbidden' });
+      expect(response.headers.get('www-authenticate')).toMatch('error="insufficient_scope"');
+    });
+
+    it('are narrowed to the writing ones where the configuration is strict', async () => {
+      const strict = await startTestServer({ strictScopes: true });
+      try {
+        const other = worldOf(strict);
+        const { uid } = await other.organization();
+        const user = await other.user({ organization: uid, admin: true });
+        const send = async (scope: string) => {
+          const { token } = await other.token(user.id, { scopes: [scope] });
+          return (await strict.request('PATCH', path(uid), { token, body: { uids: ['x'] } })).status;
+        };
+        expect(await Promise.all(['tag_or', 'tag_lr', 'asset_or', 'asset_lr'].map(send))).toEqual([
+          403, 403, 403, 403,
+        ]);
+        expect(await Promise.all(['tag_ow', 'tag_lw', 'asset_client_ow'].map(send))).toEqual([422, 422, 422]);
+      } finally {
+        await strict.close();
+      }
+    });
+  });
+
+  describe('what is refused', () => {
+    it('422: an entity in both lists, before anything is looked for', async () => {
+      const asset = await newAsset();
+      const response = await change(
+        { uids: [UNKNOWN_TAG], addEntities: references(asset, 'a', 'b'), delEntityUids: ['b', asset] },
+        admin.token,
+        'nobody',
+      );
+      expectProblem(server, response, {
+        ...invalid,
+        failedValidations: [
+          [0, asset],
+          [2, 'b'],
+        ].map(([index, value]) => ({
+          index,
+          failedValidation: [
+            {
+              property: `addEntities.${index}.uid`,
+              message: 'must not be in delEntityUids as well',
+              value,
+            },
+          ],
+        })),
+      });
+    });
+
+    it.each(['not JSON', '[]', '7', 'null', ''])('400: the body %j is not a JSON object', async (raw) => {
+      const headers = { 'content-type': 'application/json' };
+      expectSimpleError(await server.request('PATCH', path(), { token: admin.token, raw, headers }), 400);
+    });
+
+    it.each([
+      { uids: UNKNOWN_TAG },
+      { uids: null },
+      { uids: [5] },
+      { uids: ['x'], addEntities: {} },
+      { uids: ['x'], addEntities: ['x'] },
+      { uids: ['x'], addEntities: [{ uid: null }] },
+      { uids: ['x'], delEntityUids: 'x' },
+      { uids: ['x'], delEntityUids: [{ uid: 'x' }] },
+    ])('400: a wrong type in %j', async (body) => {
+      expectSimpleError(await change(body), 400);
+    });
+
+    it('422: without uids, or with none', async () => {
+      const fault = (message: string, rest = {}) => ({
+        ...invalid,
+        failedValidation: [{ property: 'uids', message, ...rest }],
+      });
+      expectProblem(server, await change({ addEntities: [] }), fault('is required'));
+      expectProblem(
+        server,
+        await change({ uids: [] }),
+        fault('must have at least one item', { value: '[]' }),
+      );
+    });
+
+    it.each([
+      ['an entity without a uid', { addEntities: [{ uid: 'x' }, {}] }, 'addEntities.1.uid', undefined],
+      ['a NUL character', { delEntityUids: ['x', 'a\0'] }, 'delEntityUids.1', 'a\0'],
+      ['half a surrogate pair', { addEntities: references('x', '\udfff') }, 'addEntities.1.uid', '\ufffd'],
+      ['an endless uid', { delEntityUids: ['x', 'x'.repeat(2_049)] }, 'delEntityUids.1', 'x'.repeat(100)],
+    ])('422: %s', async (_name, body, property, value) => {
+      expectProblem(server, await change({ uids: [UNKNOWN_TAG], ...body }), {
+        ...invalid,
+        failedValidations: [
+          {
+            index: 1,
+            failedValidation: [
+              { property, message: expect.any(String), ...(value === undefined ? {} : { value }) },
+            ],
+          },
+        ],
+      });
+    });
+
+    it('takes the largest batch', async () => {
+      const entities = await Promise.all(Array.from({ length: 20 }, () => newAsset()));
+      const tags = await newTags(Array.from({ length: 20 }, (_, index) => `tag ${index}`));
+      expect((await change({ uids: tags, addEntities: references(...entities) })).status).toBe(204);
+      for (const tag of tags) expect(await entitiesOf(tag)).toEqual([...entities].sort());
+      expect((await change({ uids: tags, delEntityUids: entities })).status).toBe(204);
+      for (const tag of tags) expect(await entitiesOf(tag)).toEqual([]);
+    });
+
+    it.each([
+      ['uids', { uids: Array<string>(21).fill('\0') }],
+      ['addEntities', { uids: [], addEntities: Array.from({ length: 21 }, () => ({})) }],
+      ['delEntityUids', { delEntityUids: Array<string>(21).fill('x') }],
+    ])('413: one item more in %s than the largest batch', async (_name, body) => {
+      expectProblem(server, await change(body), {
+        area: 'tagging',
+        status: 413,
+        kind: 'batch-too-large',
+        maxBatchSize: 20,
+        batchSize: 21,
+      });
+    });
+
+    it('413: a body with more bytes than are taken', async () => {
+      const response = await change({ more: 'x'.repeat(20_000) });
+      expectProblem(server, response, { area: 'tagging', status: 413, kind: 'body-too-large' });
+    });
+
+    it('415: the body is not JSON by its type', async () => {
+      const response = await server.request('PATCH', path(), {
+        token: admin.token,
+        raw: '{"uids":["x"]}',
+        headers: { 'content-type': 'text/plain' },
+      });
+      expectProblem(server, response, { area: 'tagging', status: 415, kind: 'unsupported-media-type' });
+    });
+
+    it.each([
+      ['no credential', {}],
+      ['an unknown token', { authorization: 'Bearer nothing' }],
+      ['an API key', { 'x-auth': 'nothing' }],
+    ])('401: %s', async (_name, headers) => {
+      const response = await server.request('PATCH', path(), { body: { uids: ['x'] }, headers });
+      expectProblem(server, response, { area: 'tagging', status: 401, kind: 'unauthorized' });
+      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /);
+    });
+
+    it('429: more requests than are allowed', async () => {
+      const limited = await startTestServer({ rateLimit: 1 });
+      try {
+        const other = worldOf(limited);
+        const { uid } = await other.organization();
+        const { token } = await other.user({ organization: uid, admin: true });
+        const send = () => limited.request('PATCH', path(uid), { token, body: { uids: ['x'] } });
+        expect((await send()).status).toBe(422);
+        expectProblem(limited, await send(), { area: 'tagging', status: 429, kind: 'rate-limited' });
+      } finally {
+        await limited.close();
+      }
+    });
+  });
+
+  it('lets concurrent changes of the same pairs all succeed, and counts each change once', async () => {
+    const entities = await Promise.all(Array.from({ length: 4 }, () => newAsset()));
+    const tags = await newTags(['one', 'two']);
+    const first = (await events()).length;
+    const responses = await Promise.all(
+      Array.from({ length: 24 }, (_, i) => {
+        const order = i % 2 === 0 ? entities : entities.toReversed();
+        const uids = i % 4 < 2 ? tags : tags.toReversed();
+        return change(
+          i % 3 === 0 ? { uids, delEntityUids: order } : { uids, addEntities: references(...order) },
+        );
+      }),
+    );
+    for (const { status } of responses) expect(status).toBe(204);
+    const balance = new Map<string, number>();
+    const count = (list: { tag: string; entity: string }[], by: number) => {
+      for (const { tag, entity } of list)
+        balance.set(`${tag} ${entity}`, (balance.get(`${tag} ${entity}`) ?? 0) + by);
+    };
+    for (const event of (await events()).slice(first)) {
+      count(JSON.parse(event.before!).detached, -1);
+      count(JSON.parse(event.after!).attached, 1);
+    }
+    for (const tag of tags) {
+      const attached = new Set(await entitiesOf(tag));
+      for (const uid of entities) expect(balance.get(`${tag} ${uid}`) ?? 0).toBe(attached.has(uid) ? 1 : 0);
+    }
+  });
+});
