@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CompiledQuery, Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
 import { LRUCache } from 'lru-cache';
@@ -50,16 +51,20 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
   let commits = 0;
 
   async function attempt<T>(unit: (tx: Transaction) => Promise<T>): Promise<T> {
-    let tellOthers = false;
+    let heard: Promise<void> | undefined;
     const value = await write.transaction().execute(async (tx) => {
       const result = await unit(tx as unknown as Transaction);
-      tellOthers = changesCredentials(tx);
-      if (tellOthers) await tx.executeQuery(notification);
+      if (changesCredentials(tx)) {
+        const announcement = randomUUID();
+        // Listens before the commit, as its announcement may arrive earlier than the answer to it.
+        heard = listener.heard(announcement, ANNOUNCEMENT_WAIT);
+        await tx.executeQuery(announce(announcement));
+      }
       return result;
     });
     commits += 1;
     // Instances hear of it together, so once this one has, "at once, everywhere" holds.
-    if (tellOthers) await listener.heard(ANNOUNCEMENT_WAIT);
+    await heard;
     return value;
   }
 
@@ -123,7 +128,8 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
   };
 }
 
-const notification = CompiledQuery.raw(`select pg_notify('${CREDENTIAL_CHANNEL}', '')`);
+const announce = (announcement: string) =>
+  CompiledQuery.raw('select pg_notify($1, $2)', [CREDENTIAL_CHANNEL, announcement]);
 
 /** Integers of 64 bits arrive as text; every one that is stored here is exact as a number. */
 const parserOf: pg.CustomTypesConfig['getTypeParser'] = (oid: number, format?: 'text' | 'binary') =>
@@ -209,7 +215,7 @@ class CredentialListener {
   readonly #url: string;
   #client: pg.Client | undefined;
   #mark = 1;
-  #waiting = new Set<() => void>();
+  #waiting = new Map<string, () => void>();
   #stopped = false;
 
   constructor(url: string) {
@@ -222,7 +228,7 @@ class CredentialListener {
       application_name: 'assay-listener',
       keepAlive: true,
     });
-    client.on('notification', () => this.#changed());
+    client.on('notification', ({ payload }) => this.#changed(payload));
     client.on('error', () => this.#lost(client));
     client.on('end', () => this.#lost(client));
     try {
@@ -241,18 +247,18 @@ class CredentialListener {
     return this.#mark;
   }
 
-  /** Resolves at the next announcement, or after `milliseconds`, or at once while deaf. */
-  heard(milliseconds: number): Promise<void> {
+  /** Resolves when this announcement is heard, or after `milliseconds`, or at once while deaf. */
+  heard(announcement: string, milliseconds: number): Promise<void> {
     if (this.#client === undefined) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(finish, milliseconds);
       const waiting = this.#waiting;
       function finish(): void {
         clearTimeout(timer);
-        waiting.delete(finish);
+        waiting.delete(announcement);
         resolve();
       }
-      waiting.add(finish);
+      waiting.set(announcement, finish);
     });
   }
 
@@ -261,9 +267,11 @@ class CredentialListener {
     await this.#client?.end().catch(() => undefined);
   }
 
-  #changed(): void {
+  /** @param announcement absent when any may have been missed */
+  #changed(announcement?: string): void {
     this.#mark += 1;
-    for (const finish of this.#waiting) finish();
+    if (announcement !== undefined) this.#waiting.get(announcement)?.();
+    else for (const finish of this.#waiting.values()) finish();
   }
 
   #lost(client: pg.Client): void {
