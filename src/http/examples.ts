@@ -22,8 +22,9 @@ export const UNKNOWN_TEXT = 'text';
 
 /** @returns a value that the schema allows, made of the examples that it and its parts carry */
 export function exampleOf(schema: DescribedSchema): unknown {
-  const given = schema.examples?.[0] ?? schema.const ?? schema.default ?? schema.enum?.[0];
-  if (given !== undefined) return given;
+  const given = [...(schema.examples ?? []), schema.const, schema.default, ...(schema.enum ?? [])];
+  const first = given.find((value) => value !== undefined);
+  if (first !== undefined) return first;
   const choice = (schema.anyOf ?? schema.oneOf)?.[0];
   if (choice !== undefined) return exampleOf(choice);
   switch ([schema.type].flat()[0]) {

@@ -25,6 +25,9 @@ interface Operation {
   responses: Record<string, Response>;
 }
 
+/** What validation reads in a schema, and no one else needs to. */
+const BATCH_MARK = 'x-batch';
+
 /** The parts of an OpenAPI document that are completed here. */
 export interface Document {
   openapi: string;
@@ -72,7 +75,10 @@ export function securityOf(access: Access): Record<string, string[]>[] {
 }
 
 /** Fills in what no route knows of: addresses, headers, examples; and names what would be repeated. */
-export function completeDocument(document: Document, addresses: Addresses): object {
+export function completeDocument(described: Document, addresses: Addresses): object {
+  const document = JSON.parse(
+    JSON.stringify(described, (key, value: unknown) => (key === BATCH_MARK ? undefined : value)),
+  ) as Document;
   const { baseUrl, baseUrlFedramp, clientBaseUrl, authUrl, errorTypeBase } = addresses;
   const commercial = { url: baseUrl, description: 'V1, commercial deployment' };
   const fedramp = { url: baseUrlFedramp, description: 'V1, government-cloud deployment' };

@@ -3,7 +3,7 @@ import { MEMBER_ORDERS } from '../../domain/group-members.ts';
 import { GROUP_ROLES } from '../../domain/groups.ts';
 import { REMOVAL_ERRORS, REMOVAL_STATUSES } from '../../domain/member-removals.ts';
 import { PageLink } from '../../http/paging.ts';
-import { DateTime, MAX_TEXT, Text } from '../../http/schemas.ts';
+import { DateTime, MAX_TEXT } from '../../http/schemas.ts';
 
 export const MAX_REMOVED_AT_ONCE = 100;
 export const DEFAULT_PER_PAGE = 50;
@@ -39,6 +39,25 @@ export const MembersQuery = Type.Object({
 
 const count = Type.Integer({ minimum: 0 });
 
+/** The second of three pages. */
+const MEMBERS_URL = 'http://127.0.0.1:8080/api/assessment/v1/assessment-groups/1/members?perPage=50';
+const PAGINATION = {
+  total: 120,
+  page: 2,
+  perPage: 50,
+  totalPages: 3,
+  self: `${MEMBERS_URL}&page=2`,
+  prev: `${MEMBERS_URL}&page=1`,
+  next: `${MEMBERS_URL}&page=3`,
+  first: `${MEMBERS_URL}&page=1`,
+  last: `${MEMBERS_URL}&page=3`,
+};
+const ACTION = {
+  name: 'batchRemove',
+  method: 'POST',
+  href: 'http://127.0.0.1:8080/api/assessment/v1/assessment-groups/1/members/batchRemove',
+};
+
 export const MembersResponse = Type.Object({
   members: Type.Array(
     Type.Object({
@@ -46,29 +65,35 @@ export const MembersResponse = Type.Object({
       role: Type.String({ enum: [...GROUP_ROLES], maxLength: 32, examples: role.examples }),
       id: Type.Integer({ description: 'The membership.' }),
       createdAt: DateTime,
-      userEmail: Type.Optional(Text),
-      userName: Type.Optional(Text),
+      userEmail: Type.Optional(Type.String({ maxLength: MAX_TEXT, examples: ['ada@acme.example'] })),
+      userName: Type.Optional(Type.String({ maxLength: MAX_TEXT, examples: ['Ada Example'] })),
     }),
     { maxItems: MAX_PER_PAGE },
   ),
   metadata: Type.Object({
-    pagination: Type.Object({
-      total: count,
-      page: Type.Integer({ minimum: 1 }),
-      perPage: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE }),
-      totalPages: count,
-      self: PageLink,
-      prev: Type.Optional(PageLink),
-      next: Type.Optional(PageLink),
-      first: PageLink,
-      last: PageLink,
-    }),
+    pagination: Type.Object(
+      {
+        total: count,
+        page: Type.Integer({ minimum: 1 }),
+        perPage: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE }),
+        totalPages: count,
+        self: PageLink,
+        prev: Type.Optional(PageLink),
+        next: Type.Optional(PageLink),
+        first: PageLink,
+        last: PageLink,
+      },
+      { examples: [PAGINATION] },
+    ),
     actions: Type.Array(
-      Type.Object({
-        name: Type.String({ maxLength: 64, examples: ['batchRemove'] }),
-        method: Type.String({ maxLength: 16, examples: ['POST'] }),
-        href: PageLink,
-      }),
+      Type.Object(
+        {
+          name: Type.String({ maxLength: 64 }),
+          method: Type.String({ maxLength: 16 }),
+          href: PageLink,
+        },
+        { examples: [ACTION] },
+      ),
       { maxItems: 16, description: 'What this caller may do with the group.' },
     ),
   }),
@@ -108,10 +133,27 @@ export const RemovalResponse = Type.Object({
         Type.String({ maxLength: MAX_TEXT, description: 'With the status error alone.' }),
       ),
     }),
-    { maxItems: MAX_REMOVED_AT_ONCE, description: 'In the order of the request.' },
+    {
+      maxItems: MAX_REMOVED_AT_ONCE,
+      description: 'In the order of the request.',
+      examples: [
+        [
+          { userUid: USER_UID, status: 'removed' },
+          {
+            userUid: 'nobody',
+            status: 'error',
+            errorCode: 'user_not_found',
+            errorDetail: 'There is no such user.',
+          },
+        ],
+      ],
+    },
   ),
   metadata: Type.Object({
     processedAt: DateTime,
-    counts: Type.Object({ added: count, removed: count, noop: count, error: count }),
+    counts: Type.Object(
+      { added: count, removed: count, noop: count, error: count },
+      { examples: [{ added: 0, removed: 1, noop: 0, error: 1 }] },
+    ),
   }),
 });

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { LISTED_STATES, PORT_ORDERS, PROTOCOLS } from '../../domain/ports.ts';
 import { PageLink } from '../../http/paging.ts';
-import { DateTime, MAX_TEXT, Text } from '../../http/schemas.ts';
+import { DateTime, MAX_TEXT } from '../../http/schemas.ts';
 
 export const DEFAULT_PER_PAGE = 100;
 const MAX_PER_PAGE = 1_000;
@@ -21,7 +21,11 @@ export const PortsPath = Type.Object({
 export const PortsQuery = Type.Object({
   observed_state: Type.Optional(Type.Enum(LISTED_STATES, { type: 'string', default: 'open' })),
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'The most ports that all pages have together.' }),
+    Type.Integer({
+      minimum: 1,
+      description: 'The most ports that all pages have together.',
+      examples: [500],
+    }),
   ),
   order_by: Type.Optional(
     Type.Enum(PORT_ORDERS, {
@@ -58,17 +62,22 @@ const Port = Type.Object({
   last_seen: DateTime,
 });
 
+const PORTS_URL = `http://127.0.0.1:8080/api/streaming/v1/acme/assets/${ASSET_UID}/ports`;
+
 const Links = Type.Object(
   { next: Type.Optional(PageLink), prev: Type.Optional(PageLink) },
-  { description: 'Absent at the ends.' },
+  { description: 'Absent at the ends.', examples: [{ next: `${PORTS_URL}?page=2` }] },
 );
 
-const Meta = Type.Object({
-  total: Type.Integer({ minimum: 0, description: 'How many ports all pages have, after limit.' }),
-  page: Type.Integer({ minimum: 1 }),
-  per_page: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE }),
-  total_pages: Type.Integer({ minimum: 0 }),
-});
+const Meta = Type.Object(
+  {
+    total: Type.Integer({ minimum: 0, description: 'How many ports all pages have, after limit.' }),
+    page: Type.Integer({ minimum: 1 }),
+    per_page: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE }),
+    total_pages: Type.Integer({ minimum: 0 }),
+  },
+  { examples: [{ total: 120, page: 1, per_page: 100, total_pages: 2 }] },
+);
 
 const nothing = (description: string): TSchema => Type.Array(Type.Object({}), { maxItems: 0, description });
 
@@ -77,7 +86,7 @@ export const PortsResponse = Type.Object({
     type: Type.String({ const: 'asset_list', maxLength: 16 }),
     id: Type.String({ maxLength: 24, description: 'The uid of the asset.', examples: [ASSET_UID] }),
     attributes: Type.Object({
-      asset_uid: Text,
+      asset_uid: Type.String({ maxLength: 24, examples: [ASSET_UID] }),
       ports: Type.Array(Port, { maxItems: MAX_PER_PAGE }),
     }),
     links: Links,

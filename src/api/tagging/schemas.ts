@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { MAX_TEXT, Text } from '../../http/schemas.ts';
+import { MAX_TEXT } from '../../http/schemas.ts';
 
 /** The specification leaves the end of the pattern open: a longer uid is well-formed, and no row has it. */
 export const OrganizationPath = Type.Object({
@@ -47,7 +47,7 @@ export const changeTaggingsBody = (maxItems: number) =>
       Type.Array(EntityReference, { maxItems, description: 'The assets to attach.' }),
     ),
     delEntityUids: Type.Optional(
-      Type.Array(Type.String({ maxLength: MAX_TEXT }), {
+      Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['6a1d2f3e4c5b6a79788695a4'] }), {
         maxItems,
         description: 'The uids of the assets to detach.',
       }),
@@ -57,12 +57,16 @@ export const changeTaggingsBody = (maxItems: number) =>
 export const TagsResponse = Type.Object({
   tags: Type.Array(
     Type.Object({
-      uid: Text,
-      name: Text,
-      orgUid: Text,
-      entities: Type.Array(Type.Object({ uid: Text, entityType: Type.Literal('asset') }), {
-        maxItems: 100_000,
-      }),
+      uid: Type.String({ maxLength: MAX_TEXT, examples: ['0a1b2c3d4e5f'] }),
+      name: Type.String({ maxLength: MAX_TEXT, examples: ['internet-facing'] }),
+      orgUid: Type.String({ maxLength: MAX_TEXT, examples: ['acme'] }),
+      entities: Type.Array(
+        Type.Object({
+          uid: Type.String({ maxLength: MAX_TEXT, examples: ['5f0c1e2d3b4a59687786a5b4'] }),
+          entityType: Type.Literal('asset'),
+        }),
+        { maxItems: 100_000 },
+      ),
     }),
     { maxItems: 100_000 },
   ),

@@ -1,0 +1,222 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ASSET_WRITE_SCOPES, SCOPES, TAG_SCOPES } from '../../src/auth/scopes.ts';
+import { UNKNOWN_TEXT } from '../../src/http/examples.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+
+const ADDRESSES = {
+  baseUrl: 'https://api.assay.example',
+  baseUrlFedramp: 'https://gov.assay.example',
+  clientBaseUrl: 'https://client.assay.example',
+  authUrl: 'https://login.assay.example/authorize',
+};
+
+let server: TestServer;
+let document: any;
+beforeAll(async () => {
+  server = await startTestServer(ADDRESSES);
+  document = (await server.request('GET', '/openapi.json')).body;
+});
+afterAll(() => server.close());
+
+interface Operation {
+  path: string;
+  method: string;
+  operation: any;
+  servers: { url: string }[];
+}
+
+const operations = (): Operation[] =>
+  Object.entries<any>(document.paths).flatMap(([path, { servers, ...methods }]) =>
+    Object.entries<any>(methods).map(([method, operation]) => ({ path, method, operation, servers })),
+  );
+
+/** Follows a reference within the document. */
+function resolve(part: any): any {
+  if (part?.$ref === undefined) return part;
+  const keys = (part.$ref as string).split('/').slice(1);
+  return resolve(keys.reduce((value, key) => value[key.replaceAll('~1', '/')], document));
+}
+
+describe('The API description', () => {
+  it('is OpenAPI 3.1 of version 2.0.0 under Apache-2.0', () => {
+    expect(document.openapi).toMatch(/^3\.1\./);
+    expect(document.info).toMatchObject({
+      title: 'Assay API',
+      version: '2.0.0',
+      license: { identifier: 'Apache-2.0' },
+      description: expect.stringMatching(/./),
+    });
+  });
+
+  it('has each operation under a name of its own, with a summary, a tag and what it does', () => {
+    const ids = operations().map(({ operation }) => operation.operationId);
+    expect(ids.length).toBeGreaterThanOrEqual(14);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { operation } of operations()) {
+      expect(operation).toMatchObject({
+        operationId: expect.stringMatching(/^[a-z][A-Za-z]+$/),
+        summary: expect.stringMatching(/./),
+        description: expect.stringMatching(/./),
+      });
+      expect(document.tags.map(({ name }: { name: string }) => name)).toContain(operation.tags[0]);
+    }
+  });
+
+  it('lists both addresses of V1, and the address of the other areas', () => {
+    const urls = (servers: { url: string }[]) => servers.map(({ url }) => url).sort();
+    const { baseUrl, baseUrlFedramp, clientBaseUrl } = ADDRESSES;
+    expect(urls(document.servers)).toEqual([baseUrl, clientBaseUrl, baseUrlFedramp].sort());
+    for (const { path, servers } of operations()) {
+      const expected = path.startsWith('/v1/') ? [baseUrl, baseUrlFedramp] : [clientBaseUrl];
+      expect([path, urls(servers)]).toEqual([path, expected.sort()]);
+    }
+  });
+
+  it('has the security schemes of the specification, the implicit flow with its scopes among them', () => {
+    const { api: _own, ...scopes } = SCOPES;
+    expect(document.components.securitySchemes).toMatchObject({
+      bearerAuth: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+      basicAuth: { type: 'http', scheme: 'basic' },
+      apiKeyAuth: { type: 'apiKey', in: 'header', name: 'X-Auth' },
+      oauth2: { type: 'oauth2', flows: { implicit: { authorizationUrl: ADDRESSES.authUrl, scopes } } },
+    });
+  });
+
+  it('says for each operation who may call it', () => {
+    const anyOf = (scopes: readonly string[]) => [
+      ...scopes.map((scope) => ({ oauth2: [scope] })),
+      { bearerAuth: [] },
+    ];
+    const expected = {
+      '/v1/': [{ bearerAuth: [] }, { basicAuth: [] }, { apiKeyAuth: [] }],
+      '/api/tagging/': anyOf(TAG_SCOPES),
+      '/api/asset/': anyOf(ASSET_WRITE_SCOPES),
+      '/api/assessment/': [{ bearerAuth: [] }],
+      '/api/streaming/': [{ bearerAuth: [] }],
+    };
+    for (const { path, operation } of operations()) {
+      const [, security] = Object.entries(expected).find(([prefix]) => path.startsWith(prefix)) ?? [];
+      expect([path, operation.security]).toEqual([path, security]);
+    }
+  });
+
+  it('gives each response its headers, and each error its shape and an example', () => {
+    for (const { path, method, operation } of operations()) {
+      for (const [status, response] of Object.entries<any>(operation.responses)) {
+        const { headers, content, description } = resolve(response);
+        const where = `${method} ${path} ${status}`;
+        expect([where, Object.keys(headers)]).toEqual([where, expect.arrayContaining(['X-Request-Id'])]);
+        expect([where, description]).not.toEqual([where, 'Default Response']);
+        if (status === '401') expect(headers).toHaveProperty('WWW-Authenticate');
+        if (status === '429' || status === '503') expect(headers).toHaveProperty('Retry-After');
+        for (const media of Object.values<any>(content ?? {})) {
+          expect([where, media.example]).toEqual([where, expect.anything()]);
+          if (Number(status) >= 400) expect(media.schema.$ref).toMatch(/^#\/components\/schemas\//);
+        }
+      }
+    }
+  });
+
+  it('has examples that its schemas allow, and none that is a stand-in', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema(document, 'openapi');
+    let checked = 0;
+    const check = (where: string, schema: any, example: unknown) => {
+      const target = schema.$ref === undefined ? schema : { $ref: `openapi${schema.$ref}` };
+      const validate = ajv.compile(target);
+      expect([where, validate(example), validate.errors]).toEqual([where, true, null]);
+      expect(JSON.stringify(example)).not.toContain(`"${UNKNOWN_TEXT}"`);
+      checked += 1;
+    };
+    for (const { path, method, operation } of operations()) {
+      const where = `${method} ${path}`;
+      for (const media of Object.values<any>(operation.requestBody?.content ?? {}))
+        check(where, media.schema, media.example);
+      for (const parameter of operation.parameters ?? []) {
+        if (parameter.example !== undefined) check(where, parameter.schema, parameter.example);
+      }
+      for (const response of Object.values<any>(operation.responses)) {
+        for (const media of Object.values<any>(resolve(response).content ?? {}))
+          check(where, media.schema, media.example);
+      }
+    }
+    expect(checked).toBeGreaterThan(100);
+  });
+
+  it('carries the patterns and limits of the specification', () => {
+    const { requestBody } = document.paths['/api/asset/v2/bulk/assets/criticality:update'].post;
+    expect(requestBody.content['application/json'].schema.properties).toMatchObject({
+      organizationUid: { pattern: '^[-_0-9a-z]{1,50}' },
+      criticality: { enum: ['high', 'medium', 'low', 'undefined'] },
+      assetUids: { items: { pattern: '^[0-9a-f]{24}' }, maxItems: 10_000 },
+    });
+    const batchRemove =
+      document.paths['/api/assessment/v1/assessment-groups/{assessmentGroupId}/members/batchRemove'].post;
+    expect(batchRemove.requestBody.content['application/json'].schema.properties.userUids).toMatchObject({
+      minItems: 1,
+      maxItems: 100,
+      items: { minLength: 1, maxLength: 64, pattern: '^[a-zA-Z0-9_-]+$' },
+    });
+  });
+
+  it('says nothing that only the server needs', async () => {
+    const { text } = await server.request('GET', '/openapi.json');
+    expect(text).not.toMatch(/~kind|x-batch|def-\d|Default Response|\/metrics|\/readyz|Symbol/);
+  });
+
+  it('can be kept and asked for again', async () => {
+    const first = await server.request('GET', '/openapi.json');
+    const etag = first.headers.get('etag') ?? '';
+    expect(etag).toMatch(/^".+"$/);
+    const again = await server.request('GET', '/openapi.json', { headers: { 'if-none-match': etag } });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
+});
+
+describe('The documentation page', () => {
+  const policy = async (path: string): Promise<Map<string, string>> => {
+    const { headers } = await server.request('GET', path);
+    const text = headers.get('content-security-policy') ?? '';
+    return new Map(text.split('; ').map((part) => part.split(/ (.*)/s).slice(0, 2) as [string, string]));
+  };
+
+  it('has a policy that lets in nothing inline and nothing from outside', async () => {
+    const rules = await policy('/docs');
+    expect(Object.fromEntries(rules)).toMatchObject({
+      'default-src': "'none'",
+      'script-src': "'self'",
+      'style-src': "'self'",
+      'img-src': "'self' data:",
+      'frame-ancestors': "'none'",
+      'connect-src': `'self' ${ADDRESSES.baseUrl} ${ADDRESSES.baseUrlFedramp} ${ADDRESSES.clientBaseUrl}`,
+    });
+  });
+
+  it('keeps to it, and finds all that it asks for', async () => {
+    const { status, text } = await server.request('GET', '/docs');
+    expect(status).toBe(200);
+    expect(text).toContain('<title>Assay API</title>');
+    expect(text).not.toMatch(/<style|style=|<script>|\son[a-z]+=|https?:/);
+    const assets = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '');
+    expect(assets.length).toBeGreaterThan(3);
+    for (const path of assets) {
+      const asset = await server.request('GET', path);
+      expect([path, asset.status]).toEqual([path, 200]);
+      expect(asset.headers.get('x-content-type-options')).toBe('nosniff');
+    }
+    const { text: initializer } = await server.request('GET', '/docs/static/swagger-initializer.js');
+    expect(initializer).toContain('"validatorUrl":null');
+  });
+
+  it('shows what /openapi.json says', async () => {
+    expect((await server.request('GET', '/docs/json')).body).toEqual(document);
+  });
+
+  it('answers for what it does not have', async () => {
+    const { status, body } = await server.request('GET', '/docs/static/..%2f..%2fpackage.json');
+    expect([status, body.title]).toEqual([404, 'There is no such thing']);
+    expect((await server.request('GET', '/docs/static/nothing.js')).status).toBe(404);
+    expect((await server.request('POST', '/docs')).status).toBe(405);
+  });
+});

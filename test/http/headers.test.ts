@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AREA_NAMES, AREAS } from '../../src/http/areas.ts';
+import { KINDS } from '../../src/http/problem-kinds.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let token: string;
+beforeAll(async () => {
+  server = await startTestServer();
+  ({ token } = await worldOf(server).user());
+});
+afterAll(() => server.close());
+
+const CLOSED = "default-src 'none'; frame-ancestors 'none'";
+
+describe('Security headers', () => {
+  it.each([
+    ['a success', 'GET', '/healthz', 200],
+    ['an error', 'GET', '/v1/assessments/none/testing_hours', 404],
+    ['a refusal', 'POST', '/v1/assessment_tags', 400],
+    ['an unknown path', 'GET', '/nothing', 404],
+    ['an unknown path of an area', 'GET', '/api/streaming/nothing', 404],
+    ['a wrong method', 'DELETE', '/api/asset/v2/bulk/assets/criticality:update', 405],
+    ['a path that is no path', 'GET', '/%zz', 400],
+  ])('stand on %s', async (_case, method, path, status) => {
+    const response = await server.request(method, path, { token });
+    expect(response.status).toBe(status);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'content-security-policy': CLOSED,
+      'cache-control': 'no-store',
+      'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    for (const absent of ['strict-transport-security', 'server', 'x-powered-by']) {
+      expect(response.headers.get(absent)).toBeNull();
+    }
+  });
+
+  it('demand https where users come through https', async () => {
+    const secure = await startTestServer({ clientBaseUrl: 'https://assay.example' });
+    const { headers } = await secure.request('GET', '/healthz');
+    expect(headers.get('strict-transport-security')).toBe('max-age=31536000; includeSubDomains');
+    await secure.close();
+  });
+
+  it('let public answers be kept for a while', async () => {
+    for (const path of ['/.well-known/jwks.json', '/openapi.json', '/problems/v1/conflict']) {
+      const { headers } = await server.request('GET', path);
+      expect([path, headers.get('cache-control')]).toEqual([path, 'public, max-age=300']);
+    }
+  });
+});
+
+describe('The front door', () => {
+  it('leads to the documentation', async () => {
+    const { status, headers } = await server.request('GET', '/');
+    expect(status).toBe(302);
+    expect(new URL(headers.get('location') ?? '', server.origin).pathname).toBe('/docs');
+  });
+});
+
+describe('The address of an error', () => {
+  it.each(
+    [...AREA_NAMES, 'server' as const].flatMap((area) =>
+      Object.keys(KINDS).map((kind) => [area, kind] as const),
+    ),
+  )('/problems/%s/%s explains it, unless the area never sends it', async (area, kind) => {
+    const { status, headers, text } = await server.request('GET', `/problems/${area}/${kind}`);
+    const renamed = area !== 'server' && Object.keys(AREAS[area].kinds ?? {}).includes(kind);
+    expect(status).toBe(renamed ? 404 : 200);
+    if (renamed) return;
+    const { title, meaning } = KINDS[kind as keyof typeof KINDS];
+    expect(text).toContain(title);
+    expect(text).toContain(meaning);
+    expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(headers.get('content-security-policy')).toBe(CLOSED);
+  });
+
+  it('is what a body names', async () => {
+    const { body } = await server.request('GET', '/v1/assessments/none/testing_hours', { token });
+    expect(body.type).toBe(`${server.origin}/problems/v1/not-found`);
+    expect((await server.request('GET', new URL(body.type).pathname)).status).toBe(200);
+  });
+
+  it.each(['/problems/v1/nothing', '/problems/nowhere/conflict', '/problems/v1/toString', '/problems/v1'])(
+    '%s is a 404',
+    async (path) => {
+      const { status, body } = await server.request('GET', path);
+      expect([status, body.type]).toEqual([404, `${server.origin}/problems/server/not-found`]);
+    },
+  );
+});
