@@ -113,26 +113,29 @@ export async function listGroupMembers(
   // Sorted by role, the list is the runs of the roles one after another, each by membership id.
   const runs = sort === 'role' ? sortRuns(counts, descending) : [{ role, rows: total }];
   const order = sort === 'role' ? 'id' : sort;
-  const members: GroupMember[] = [];
+  const parts: Promise<GroupMember[]>[] = [];
   let skip = (page - 1) * perPage;
+  let wanted = perPage;
   for (const run of runs) {
-    const window = windowOf(run.rows, skip, perPage - members.length);
+    const window = windowOf(run.rows, skip, wanted);
     skip = Math.max(0, skip - run.rows);
     if (window === undefined) continue;
+    wanted -= window.limit;
     const query = pageQuery({
       order,
       byRole: run.role !== undefined,
       descending: (descending && sort !== 'role') !== window.reversed,
       backward: window.reversed,
     });
-    const found = await query(db, {
+    const found = query(db, {
       group: groupId,
       role: run.role ?? '',
       limit: window.limit,
       offset: window.offset,
     });
-    members.push(...inOrder(found, window));
+    parts.push(found.then((members) => inOrder(members, window)));
   }
+  const members = (await Promise.all(parts)).flat();
   return { members, total, mayRemove: mayRemoveMembers(caller, group) };
 }
 
@@ -181,28 +184,30 @@ function pageQuery(shape: PageShape): ReturnType<typeof preparePage> {
   return query;
 }
 
-/** The page is cut from an index alone; only its rows are then read. */
+/** The page is cut by an index; only its own users are then looked up. */
 function preparePage({ order, byRole, descending, backward }: PageShape) {
   const column = COLUMNS[order];
   const direction = descending ? 'desc' : 'asc';
   const ties = backward ? 'desc' : 'asc';
   return prepare<PageParameters, GroupMember>((db, p) => {
-    const inGroup = db.selectFrom('group_members').select('id').where('group_id', '=', p.group);
+    const inGroup = db
+      .selectFrom('group_members')
+      .select(['id', 'user_uid', 'role', 'created_at'])
+      .where('group_id', '=', p.group);
     const found = byRole ? inGroup.where('role', '=', p.role) : inGroup;
     const cut = found.orderBy(column, direction).$if(order === 'createdAt', (by) => by.orderBy('id', ties));
     const whole = db
       .selectFrom(cut.limit(p.limit).offset(p.offset).as('page'))
-      .innerJoin('group_members', 'group_members.id', 'page.id')
-      .innerJoin('users', 'users.uid', 'group_members.user_uid')
+      .innerJoin('users', 'users.uid', 'page.user_uid')
       .select([
-        'group_members.id as id',
-        'group_members.user_uid as userUid',
-        'group_members.role as role',
-        'group_members.created_at as createdAt',
+        'page.id as id',
+        'page.user_uid as userUid',
+        'page.role as role',
+        'page.created_at as createdAt',
         'users.email as userEmail',
         'users.name as userName',
       ])
-      .orderBy(`group_members.${column}`, direction);
-    return order === 'createdAt' ? whole.orderBy('group_members.id', ties) : whole;
+      .orderBy(`page.${column}`, direction);
+    return order === 'createdAt' ? whole.orderBy('page.id', ties) : whole;
   });
 }

@@ -29,18 +29,25 @@ interface Removed {
   role: string;
 }
 
-const removeAny = prepareWrite<Removal, Removed>(deleteMembers);
+const removeAdmins = prepareWrite<Removal, Removed>((tx, p) => removal(tx, p, '='));
+const removeOthers = prepareWrite<Removal, Removed>((tx, p) => removal(tx, p, '<>'));
 
-const removeOrdinary = prepareWrite<Removal, Removed>((tx, p) =>
-  deleteMembers(tx, p).where('role', '<>', sql.lit(GROUP_ADMIN)),
-);
-
-function deleteMembers(tx: Transaction, p: Removal) {
-  return tx
-    .deleteFrom('group_members')
-    .where('group_id', '=', p.group)
-    .where((eb) => isOneOf(tx, eb.ref('user_uid'), p.uids))
-    .returning(['user_uid', 'role']);
+/**
+ * Members are looked up by user. The outer join holds SQLite to that: without it, it would walk through all members
+ * of the group.
+ */
+function removal(tx: Transaction, p: Removal, admins: '=' | '<>') {
+  const ids = tx
+    .selectFrom('users')
+    .leftJoin('group_members as member', (join) =>
+      join
+        .onRef('member.user_uid', '=', 'users.uid')
+        .on('member.group_id', '=', p.group)
+        .on('member.role', admins, sql.lit(GROUP_ADMIN)),
+    )
+    .select('member.id')
+    .where((eb) => isOneOf(tx, eb.ref('users.uid'), p.uids));
+  return tx.deleteFrom('group_members').where('id', 'in', ids).returning(['user_uid', 'role']);
 }
 
 /** Counts the group's admins. Whoever else adds or removes one waits from here to the end of this unit of work. */
@@ -91,7 +98,7 @@ export async function removeGroupMembers(
     );
   }
 
-  const removed = await removeOrdinary(tx, { group: groupId, uids: userUids });
+  const removed = await removeOthers(tx, { group: groupId, uids: userUids });
   const gone = new Map(removed.map((member) => [member.user_uid, member.role]));
   const left = userUids.filter((uid) => !gone.has(uid));
   const targets = new Map<string, Target>();
@@ -103,7 +110,7 @@ export async function removeGroupMembers(
       .filter((uid) => targets.get(uid)?.role === GROUP_ADMIN)
       .slice(0, Math.max(0, (admins?.members ?? 0) - 1));
     if (removable.length > 0) {
-      for (const member of await removeAny(tx, { group: groupId, uids: removable }))
+      for (const member of await removeAdmins(tx, { group: groupId, uids: removable }))
         gone.set(member.user_uid, member.role);
     }
   }
