@@ -74,14 +74,17 @@ export class GroupCommit {
       return;
     }
     const started = performance.now();
+    const isFull = () =>
+      done.length >= MAX_GROUP_SIZE || performance.now() - started > MAX_GROUP_MILLISECONDS;
     try {
-      for (;;) {
-        for (const unit of this.#waiting.splice(0, MAX_GROUP_SIZE - done.length))
+      do {
+        // One by one: when the group is lost, those that have not begun are still there for the next.
+        for (let unit = this.#waiting.shift(); unit !== undefined; unit = this.#waiting.shift()) {
           await this.#runUnit(unit, done);
-        if (done.length >= MAX_GROUP_SIZE || performance.now() - started > MAX_GROUP_MILLISECONDS) break;
-        await nextTurn();
-        if (this.#waiting.length === 0) break;
-      }
+          if (isFull()) break;
+        }
+        if (!isFull()) await nextTurn();
+      } while (!isFull() && this.#waiting.length > 0);
       this.#connection.commit();
     } catch (error) {
       this.#connection.rollback();
@@ -100,8 +103,8 @@ export class GroupCommit {
       unit.reject(new Unavailable('The database gave up the transaction.'));
       return;
     }
-    this.#connection.savepoint();
     try {
+      this.#connection.savepoint();
       const value = await unit.run();
       this.#connection.release();
       done.push({ unit, value });

@@ -1,0 +1,341 @@
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { type Kysely, sql } from 'kysely';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  credentialsChanged,
+  type Database,
+  openDatabase,
+  type Transaction,
+  Unavailable,
+  WriteConflict,
+} from '../../src/db/engine.ts';
+import { isOneOf, unindexed } from '../../src/db/portable.ts';
+import { prepare, prepareChange, prepareWrite } from '../../src/db/prepared.ts';
+import type { Tables } from '../../src/db/schema.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { engine } from '../harness/server.ts';
+
+let place: TestDatabase;
+let db: Database;
+const open = (timeout = 30_000) => openDatabase({ ...place, timeout });
+
+beforeAll(async () => {
+  place = await createTestDatabase();
+  db = await open();
+  await db.migrate();
+});
+afterAll(async () => {
+  await db.close();
+  await place.drop();
+});
+
+const onSqlite = it.runIf(engine() === 'sqlite');
+const onPostgres = it.runIf(engine() === 'postgres');
+
+const insert = (tx: Transaction, uid: string) =>
+  tx
+    .insertInto('organizations')
+    .values({ uid, kind: 'organization', name: uid, created_at: 1 })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+const rename = (tx: Transaction, uid: string, name: string) =>
+  tx.updateTable('organizations').set({ name }).where('uid', '=', uid).execute();
+const nameOf = async (uid: string) =>
+  (await db.read.selectFrom('organizations').select('name').where('uid', '=', uid).executeTakeFirst())?.name;
+const exists = async (uid: string) => (await nameOf(uid)) !== undefined;
+
+/** Takes hold of an organization's row from outside, as another process would. */
+async function hold(uid: string): Promise<() => Promise<void>> {
+  if (engine() === 'sqlite') {
+    const other = new DatabaseSync(join(place.dataDirectory, 'assay.db'));
+    other.exec('begin immediate');
+    return async () => {
+      other.exec('commit');
+      other.close();
+    };
+  }
+  const client = new pg.Client({ connectionString: place.databaseUrl });
+  await client.connect();
+  await client.query('begin');
+  await client.query('update organizations set name = name where uid = $1', [uid]);
+  return async () => {
+    await client.query('commit');
+    await client.end();
+  };
+}
+
+describe('A unit of work', () => {
+  it('resolves with what it returns, durable', async () => {
+    const { id } = await db.write((tx) => insert(tx, 'returned'));
+    expect(id).toBeTypeOf('number');
+    const other = await open();
+    const found = await other.read.selectFrom('organizations').select('uid').where('id', '=', id).execute();
+    expect(found).toEqual([{ uid: 'returned' }]);
+    await other.close();
+  });
+
+  it('that throws undoes itself alone, among others that run at the same time', async () => {
+    const reason = new Error('not this one');
+    const results = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, index) =>
+        db.write(async (tx) => {
+          await insert(tx, `many${index}a`);
+          await insert(tx, `many${index}b`);
+          if (index % 3 === 0) throw reason;
+          return index;
+        }),
+      ),
+    );
+    for (const [index, result] of results.entries()) {
+      const failed = index % 3 === 0;
+      expect(result).toEqual(failed ? { status: 'rejected', reason } : { status: 'fulfilled', value: index });
+      expect(await exists(`many${index}a`)).toBe(!failed);
+      expect(await exists(`many${index}b`)).toBe(!failed);
+    }
+  });
+
+  it('that breaks a constraint leaves the next one whole', async () => {
+    await db.write((tx) => insert(tx, 'taken'));
+    const [first, second, third] = await Promise.allSettled([
+      db.write(async (tx) => {
+        await insert(tx, 'besidetaken');
+        await insert(tx, 'taken');
+      }),
+      db.write((tx) =>
+        tx
+          .insertInto('assessments')
+          .values({
+            uid: 'orphan',
+            organization_id: 999_999,
+            group_id: null,
+            name: 'x',
+            created_at: 1,
+          })
+          .execute(),
+      ),
+      db.write((tx) => insert(tx, 'aftertaken')),
+    ]);
+    expect([first.status, second.status, third.status]).toEqual(['rejected', 'rejected', 'fulfilled']);
+    expect([await exists('besidetaken'), await exists('aftertaken')]).toEqual([false, true]);
+  });
+
+  it('is not seen by reads before it is durable', async () => {
+    await db.write(async (tx) => {
+      await insert(tx, 'unseen');
+      expect(await exists('unseen')).toBe(false);
+      expect(
+        await tx.selectFrom('organizations').select('uid').where('uid', '=', 'unseen').execute(),
+      ).toEqual([{ uid: 'unseen' }]);
+    });
+    expect(await exists('unseen')).toBe(true);
+  });
+
+  it('waits for another process that holds the rows', async () => {
+    await db.write((tx) => insert(tx, 'held'));
+    const release = await hold('held');
+    let written = false;
+    const write = db.write((tx) => rename(tx, 'held', 'renamed')).then(() => (written = true));
+    expect(await nameOf('held')).toBe('held');
+    expect(written).toBe(false);
+    await release();
+    await write;
+    expect(await nameOf('held')).toBe('renamed');
+  });
+
+  it('is refused as unavailable when the wait is too long, and the next is taken', async () => {
+    await db.write((tx) => insert(tx, 'stuck'));
+    const hasty = await open(150);
+    const release = await hold('stuck');
+    const failure = await hasty.write((tx) => rename(tx, 'stuck', 'x')).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Unavailable);
+    expect(failure).not.toBeInstanceOf(WriteConflict);
+    await release();
+    await hasty.write((tx) => rename(tx, 'stuck', 'free'));
+    expect(await nameOf('stuck')).toBe('free');
+    await hasty.close();
+  });
+
+  onSqlite('shares one commit with those that wait at the same time', async () => {
+    const before = db.statistics();
+    await Promise.all(
+      Array.from({ length: 100 }, (_, index) => db.write((tx) => insert(tx, `shared${index}`))),
+    );
+    const after = db.statistics();
+    expect(after.transactions - before.transactions).toBe(100);
+    expect(after.commits - before.commits).toBeLessThanOrEqual(5);
+  });
+
+  onPostgres('is run again as a whole after a deadlock', async () => {
+    for (const uid of ['left', 'right']) await db.write((tx) => insert(tx, uid));
+    let attempts = 0;
+    let arrived = 0;
+    let meet: () => void;
+    const met = new Promise<void>((resolve) => (meet = resolve));
+    const cross = (first: string, second: string, name: string) =>
+      db.write(async (tx) => {
+        attempts += 1;
+        await rename(tx, first, name);
+        if ((arrived += 1) === 2) meet();
+        await met;
+        await rename(tx, second, name);
+      });
+    await Promise.all([cross('left', 'right', 'a'), cross('right', 'left', 'b')]);
+    expect(attempts).toBeGreaterThan(2);
+    expect(await nameOf('left')).toBe(await nameOf('right'));
+  });
+
+  onPostgres('is run again after a serialization failure of the engine', async () => {
+    await db.write((tx) => insert(tx, 'serial'));
+    let attempts = 0;
+    await db.write(async (tx) => {
+      attempts += 1;
+      await sql`set transaction isolation level repeatable read`.execute(tx);
+      await tx.selectFrom('organizations').select('name').where('uid', '=', 'serial').execute();
+      if (attempts === 1) await db.write((other) => rename(other, 'serial', 'other'));
+      await rename(tx, 'serial', `after ${attempts} attempts`);
+    });
+    expect(await nameOf('serial')).toBe('after 2 attempts');
+  });
+
+  onPostgres('may ask to be run again itself, and undoes what it had done', async () => {
+    let attempts = 0;
+    await db.write(async (tx) => {
+      await insert(tx, 'asked');
+      if ((attempts += 1) < 4) throw new WriteConflict('read again');
+    });
+    expect(attempts).toBe(4);
+    expect(await exists('asked')).toBe(true);
+  });
+
+  it('that always meets others is refused as a conflict, with nothing changed', async () => {
+    let attempts = 0;
+    const failure = await db
+      .write(async (tx) => {
+        attempts += 1;
+        await insert(tx, 'hopeless');
+        throw new WriteConflict('read again');
+      })
+      .catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(WriteConflict);
+    expect(attempts).toBe(engine() === 'sqlite' ? 1 : 8);
+    expect(await exists('hopeless')).toBe(false);
+  });
+});
+
+describe('The reader', () => {
+  it('cannot write', async () => {
+    const writer = db.read as Kysely<Tables>;
+    await expect(
+      writer
+        .insertInto('organizations')
+        .values({ uid: 'r', kind: 'group', name: 'r', created_at: 1 })
+        .execute(),
+    ).rejects.toThrow();
+    expect(await exists('r')).toBe(false);
+  });
+
+  it('gives counts and large integers as numbers', async () => {
+    const row = await db.read
+      .selectFrom('organizations')
+      .select((eb) => [eb.fn.countAll().as('count'), sql`9007199254740991`.as('large')])
+      .executeTakeFirstOrThrow();
+    expect(row).toEqual({ count: expect.any(Number), large: Number.MAX_SAFE_INTEGER });
+  });
+});
+
+describe('Portable queries', () => {
+  const uidsAmong = prepare<{ uids: readonly string[] }, { uid: string }>((reader, p) =>
+    reader
+      .selectFrom('organizations')
+      .select('uid')
+      .where((eb) => isOneOf(reader, eb.ref('uid'), p.uids))
+      .orderBy('uid'),
+  );
+  const idsAmong = prepare<{ ids: readonly number[]; created: number }, { uid: string }>((reader, p) =>
+    reader
+      .selectFrom('organizations')
+      .select('uid')
+      .where((eb) => isOneOf(reader, eb.ref('id'), p.ids))
+      .where((eb) => eb(unindexed(eb.ref('created_at')), '=', p.created)),
+  );
+
+  it.each([
+    ['none', []],
+    ['one', ['listed0']],
+    ['some, some twice, and some that no row has', ['listed2', 'listed0', 'listed2', '', "'; drop table x"]],
+    [
+      'very many',
+      ['listed1', 'listed2', ...Array.from({ length: 40_000 }, (_, index) => `no "${index}", \\ {}`)],
+    ],
+  ])('isOneOf takes a list of texts: %s', async (_name, uids) => {
+    for (let i = 0; i < 3; i += 1)
+      if (!(await exists(`listed${i}`))) await db.write((tx) => insert(tx, `listed${i}`));
+    const expected = [0, 1, 2].map((i) => `listed${i}`).filter((uid) => uids.includes(uid));
+    expect((await uidsAmong(db.read, { uids })).map(({ uid }) => uid)).toEqual(expected);
+    await db.write(async (tx) => {
+      expect((await uidsAmong(tx, { uids })).map(({ uid }) => uid)).toEqual(expected);
+    });
+  });
+
+  it('isOneOf takes a list of numbers, and unindexed a column beside it', async () => {
+    const { id } = await db.write((tx) => insert(tx, 'numbered'));
+    const ids = [id, -1, 9_007_199_254_740_991];
+    expect(await idsAmong(db.read, { ids, created: 1 })).toEqual([{ uid: 'numbered' }]);
+    expect(await idsAmong(db.read, { ids, created: 2 })).toEqual([]);
+    expect(await idsAmong(db.read, { ids: [], created: 1 })).toEqual([]);
+  });
+
+  it('prepared statements take other parameters each time, null among them', async () => {
+    const put = prepareWrite<{ uid: string; name: string | null }, { id: number }>((tx, p) =>
+      tx
+        .insertInto('users')
+        .values({
+          uid: p.uid,
+          email: p.uid,
+          email_key: p.uid,
+          name: p.name,
+          staff: 1,
+          admin: 0,
+          created_at: 1,
+        })
+        .returning('id'),
+    );
+    const clear = prepareChange<{ ids: readonly number[] }>((tx, p) =>
+      tx
+        .updateTable('users')
+        .set({ name: 'cleared' })
+        .where('name', 'is', null)
+        .where((eb) => isOneOf(tx, eb.ref('id'), p.ids)),
+    );
+    const ids = await db.write(async (tx) => {
+      const rows = [];
+      for (const [uid, name] of [
+        ['a', null],
+        ['b', 'B'],
+        ['c', null],
+      ] as const)
+        rows.push(...(await put(tx, { uid, name })));
+      return rows.map(({ id }) => id);
+    });
+    expect(await db.write((tx) => clear(tx, { ids }))).toBe(2);
+    expect(await db.write((tx) => clear(tx, { ids }))).toBe(0);
+  });
+});
+
+describe('The credential mark', () => {
+  it('changes, here and in other processes, with a unit that says so, before that one resolves', async () => {
+    const other = await open();
+    const marks = () => [db.credentialMark(), other.credentialMark()];
+    const before = marks();
+    await db.write(async (tx) => {
+      await insert(tx, 'marked');
+      credentialsChanged(tx);
+    });
+    const after = marks();
+    expect(after[0]).not.toBe(before[0]);
+    await expect.poll(() => other.credentialMark()).not.toBe(before[1]);
+    await other.close();
+  });
+});

@@ -1,0 +1,63 @@
+import { sql } from 'kysely';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Database, openDatabase, Unavailable } from '../../src/db/engine.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+
+let place: TestDatabase;
+let opened: Database[];
+
+beforeEach(async () => {
+  place = await createTestDatabase();
+  opened = [];
+  if (place.databaseUrl !== undefined) {
+    const client = new pg.Client({ connectionString: place.databaseUrl });
+    await client.connect();
+    await client.query('drop schema public cascade; create schema public');
+    await client.end();
+  }
+});
+afterEach(async () => {
+  for (const db of opened) await db.close();
+  await place.drop();
+});
+
+async function open(): Promise<Database> {
+  const db = await openDatabase({ ...place, timeout: 30_000 });
+  opened.push(db);
+  return db;
+}
+
+describe('Migrations', () => {
+  it('are applied once', async () => {
+    const db = await open();
+    const first = await db.migrate();
+    expect(first[0]).toBe('0001-initial');
+    expect(await db.migrate()).toEqual([]);
+    expect(await (await open()).migrate()).toEqual([]);
+    await db.check();
+  });
+
+  it('are applied by one of several that start together', async () => {
+    const several = await Promise.all([open(), open(), open()]);
+    const applied = await Promise.all(several.map((db) => db.migrate()));
+    expect(applied.filter((names) => names.length > 0).length).toBe(1);
+    for (const db of several) await db.check();
+  });
+
+  it('are missed by a database that is new', async () => {
+    const db = await open();
+    await expect(db.check()).rejects.toThrow();
+    await db.migrate();
+    await db.write((tx) => sql`delete from migrations`.execute(tx));
+    await expect(db.check()).rejects.toBeInstanceOf(Unavailable);
+  });
+
+  it('stop at a database of a newer version, and leave it as it is', async () => {
+    const db = await open();
+    await db.migrate();
+    await db.write((tx) => sql`insert into migrations (name) values ('9999-from-the-future')`.execute(tx));
+    await expect(db.migrate()).rejects.toThrow('9999-from-the-future');
+    await db.check();
+  });
+});
