@@ -77,7 +77,9 @@ function tell({ property, message, value }: Fault, command: Command | undefined)
   const option = command?.options.find((candidate) => candidate.attributeName() === name);
   const argument = command?.registeredArguments.find((candidate) => candidate.name() === name);
   const typed = option?.long ?? argument?.name().toUpperCase() ?? property;
-  return `${typed} ${message}${value === undefined ? '' : `, not "${oneLine(String(value))}"`}`;
+  if (value === undefined) return `${typed} ${message}`;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return `${typed} ${message}, not "${oneLine(text)}"`;
 }
 
 function rootOf(error: unknown): string {

@@ -154,11 +154,11 @@ function namedStatements(pool: pg.Pool): PostgresPool {
     // Kysely asks for cursors through the same method; nothing here streams from the database.
     const query = (text: unknown, values: readonly unknown[] = []) => {
       if (typeof text !== 'string') throw new TypeError('Cursors are not supported.');
-      const query =
+      const statement =
         values.length === 0 || text.length > MAX_NAMED_LENGTH
           ? { text, values: [...values] }
           : { name: nameOf(text), text, values: [...values] };
-      return client.query(query).catch(rethrowTranslated);
+      return client.query(statement).catch(rethrowTranslated);
     };
     return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release() };
   };

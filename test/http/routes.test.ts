@@ -88,7 +88,12 @@ describe('Every route', () => {
       const hasBody = route.schema?.body !== undefined;
       const invalidIsMalformed = /^\/api\/(assessment|streaming)\//.test(route.url);
       const needed = [
-        ...[401, 403, 404, 429, 500, 503],
+        401,
+        403,
+        404,
+        429,
+        500,
+        503,
         ...(hasBody ? [400, 413, 415] : []),
         ...(hasBody && !invalidIsMalformed ? [422] : []),
       ];
