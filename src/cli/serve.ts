@@ -4,6 +4,8 @@ import { addressesOf, type Config, type Flags, loadConfig } from '../config.ts';
 import { type Context, hostInUrl } from '../context.ts';
 import { AREA_NAMES } from '../http/areas.ts';
 import { addCommand } from './command.ts';
+import { type Demo, ensureDemo } from './demo-data.ts';
+import { welcomeLines } from './demo-welcome.ts';
 import { openMigrated } from './open.ts';
 import { printLines } from './output.ts';
 import { codeOf, Refusal } from './refusal.ts';
@@ -14,6 +16,8 @@ export interface RunningServer {
   context: Context;
   /** `http://HOST:PORT` */
   origin: string;
+  /** The demo data, if the configuration wants it and the database has it. */
+  demo: Demo | undefined;
   close(): Promise<void>;
 }
 
@@ -40,17 +44,21 @@ export function registerServe(program: Command): void {
     .action(async (flags: Flags) => {
       const server = await startServer(loadConfig(flags));
       closeOnSignal(server);
-      printLines(`assay listening on ${server.origin}`);
+      const { origin, demo, context } = server;
+      printLines(`assay listening on ${origin}`);
+      if (demo !== undefined) printLines(...welcomeLines(demo.manifest, origin, context.config.areas));
     });
 }
 
 /**
- * Migrates the database, and listens. Resolves when requests are answered.
+ * Migrates the database, loads the demo data that the configuration wants, and listens. Resolves when requests are
+ * answered.
  * @throws Refusal when the database cannot be used, or the address cannot be listened on
  */
 export async function startServer(config: Config): Promise<RunningServer> {
   const context = await openMigrated(config);
   try {
+    const demo = config.demo ? await ensureDemo(context, true) : undefined;
     // Only a server pays for loading the HTTP part.
     const { buildApp } = await import('../app.ts');
     const app = await buildApp(context);
@@ -66,6 +74,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     return {
       context,
       origin,
+      demo,
       async close() {
         await app.close();
         await context.db.close();

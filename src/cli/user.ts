@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander';
 import { commandLine } from '../auth/callers.ts';
+import { invitationUrl } from '../auth/invitations.ts';
 import type { Reader } from '../db/engine.ts';
+import { banUser } from '../domain/bans.ts';
 import { createUser, listUsers } from '../domain/users.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { withContext } from './open.ts';
@@ -44,20 +46,37 @@ export function registerUser(program: Command): void {
         throw new Refusal('Say whose user it is: --organization UID, or --staff.', 2);
       }
       if (assign !== undefined && staff !== true) throw new Refusal('--assign is for --staff only.', 2);
-      return withContext(flags, async ({ db, clock }) => {
+      return withContext(flags, async ({ db, keys, addresses, clock }) => {
         for (const uid of organization === undefined ? (assign ?? []) : [organization]) {
           await requireOrganization(db.read, uid);
         }
         const created = await db.write((tx) =>
           createUser(tx, commandLine(), { email, name, organization, admin, assignedTo: assign }, clock()),
         );
-        if (json === true) return printJson(created);
+        const invite_url = invitationUrl(addresses.clientBaseUrl, keys.secret, created.uid);
+        if (json === true) return printJson({ ...created, invite_url });
         printLines(
-          ...pairs({ ...created }),
+          ...pairs({ ...created, invite_url }),
           `"assay token create --user ${created.email}" makes a token for them.`,
         );
       });
     });
+
+  addCommand(family, 'ban <user>', {
+    description: 'Ban a user, which ends their sessions and tokens at once',
+    notes:
+      'USER is an e-mail address, an id or a uid. Who was invited and never signed in is deleted instead. The last\n' +
+      'admin of an organization cannot be banned. Banning a banned user changes nothing.',
+    examples: [['assay user ban bob@example.com']],
+  }).action((who: string, { json, ...flags }: CommonOptions) =>
+    withContext(flags, async ({ db, clock }) => {
+      const user = await requireUser(db.read, who);
+      const { accepted } = await db.write((tx) => banUser(tx, commandLine(), user.id, clock()));
+      const { id, uid, email } = user;
+      if (json === true) return printJson({ id, uid, email, banned: true, deleted: !accepted });
+      printLines(accepted ? `${email} is banned.` : `${email} never signed in, and is deleted.`);
+    }),
+  );
 
   addCommand(family, 'list', {
     description: 'List the users',

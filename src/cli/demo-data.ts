@@ -1,0 +1,93 @@
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Context } from '../context.ts';
+import { demoFacts, loadDemo, newDemoSecrets, renewDemo } from '../domain/demo/load.ts';
+import type { DemoFacts, DemoManifest } from '../domain/demo/manifest.ts';
+import { Failure } from '../domain/failure.ts';
+import { listOrganizations } from '../domain/organizations.ts';
+
+/** How long a load by another process may take to write the manifest after its commit, in milliseconds. */
+const HANDOVER = 5_000;
+
+export interface Demo {
+  manifest: DemoManifest;
+  /** The file that holds it. */
+  file: string;
+  /**
+   * - `loaded`: this call made the data
+   * - `kept`: it was there, with its manifest
+   * - `renewed`: it was there and the manifest was not, so the accounts got new passwords and tokens
+   */
+  outcome: 'loaded' | 'kept' | 'renewed';
+}
+
+/**
+ * Sees to it that the demo data is in the database and its manifest in the data folder, once and for all: a second
+ * call, also one by another process at the same time, changes nothing.
+ * @param onlyIntoEmpty load nothing into a database that holds an organization
+ * @returns `undefined` when there is no demo data, and there was to be none
+ * @throws Failure `conflict` when something else has one of its uids or addresses
+ */
+export async function ensureDemo(context: Context, onlyIntoEmpty: boolean): Promise<Demo | undefined> {
+  const { config, db, keys, clock } = context;
+  const file = join(config.dataDirectory, 'demo.json');
+  if ((await demoFacts(db.read)) === undefined) {
+    if (onlyIntoEmpty && (await listOrganizations(db.read)).length > 0) return undefined;
+    const secrets = await newDemoSecrets();
+    try {
+      const manifest = await db.write((tx) => loadDemo(tx, keys, secrets, clock()));
+      writeManifest(file, manifest);
+      return { manifest, file, outcome: 'loaded' };
+    } catch (error) {
+      if (!(error instanceof Failure) || error.kind !== 'conflict') throw error;
+      // Another process that loads it at the same time was faster, or else the name really is taken.
+      if ((await demoFacts(db.read)) === undefined) throw error;
+    }
+  }
+  const found = await demoFacts(db.read);
+  if (found === undefined) return undefined;
+  const { facts, loadedAt } = found;
+  const kept = await readManifest(file, facts, loadedAt + HANDOVER);
+  if (kept !== undefined) return { manifest: kept, file, outcome: 'kept' };
+  const secrets = await newDemoSecrets();
+  const manifest = await db.write((tx) => renewDemo(tx, keys, facts, secrets, clock()));
+  writeManifest(file, manifest);
+  return { manifest, file, outcome: 'renewed' };
+}
+
+/** @returns the manifest in the file if it is of this load; waits for one until the deadline */
+async function readManifest(
+  file: string,
+  facts: DemoFacts,
+  deadline: number,
+): Promise<DemoManifest | undefined> {
+  for (;;) {
+    const manifest = parseManifest(file);
+    // The file may have been left behind by another database.
+    if (manifest?.users?.admin?.uid === facts.users.admin.uid) return manifest;
+    if (Date.now() >= deadline) return undefined;
+    await delay(50);
+  }
+}
+
+function parseManifest(file: string): DemoManifest | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as DemoManifest;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Under its name the file is always whole, and only its owner reads it. */
+function writeManifest(file: string, manifest: DemoManifest): void {
+  const unfinished = `${file}.${process.pid}.part`;
+  const descriptor = openSync(unfinished, 'w', 0o600);
+  try {
+    writeSync(descriptor, `${JSON.stringify(manifest, null, 2)}\n`);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(unfinished, file);
+}

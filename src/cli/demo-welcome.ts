@@ -1,0 +1,81 @@
+import type { DemoManifest } from '../domain/demo/manifest.ts';
+import type { AreaName } from '../http/areas.ts';
+import { table } from './output.ts';
+
+/** @returns the demo accounts as lines of a table */
+export function accountLines(manifest: DemoManifest): string[] {
+  const { admin, member, outsider, spare, staff } = manifest.users;
+  const { admin: otherAdmin, member: otherMember } = manifest.other.users;
+  const here = manifest.organization.uid;
+  const there = manifest.other.organization.uid;
+  const accounts = [
+    { who: `admin of ${here}`, ...admin },
+    { who: `user of ${here}`, ...member },
+    { who: `user of ${here}, no access`, ...outsider },
+    { who: `user of ${here}, to ban`, ...spare },
+    { who: 'platform staff', ...staff },
+    { who: `admin of ${there}`, ...otherAdmin },
+    { who: `user of ${there}`, ...otherMember },
+  ];
+  return table(
+    accounts,
+    {
+      ACCOUNT: (row) => row.who,
+      'E-MAIL': (row) => row.email,
+      PASSWORD: (row) => row.password,
+      TOKEN: (row) => row.token,
+    },
+    '',
+  );
+}
+
+/** @returns what a newcomer wants to know of a server with demo data, which is just now listening at `origin` */
+export function welcomeLines(manifest: DemoManifest, origin: string, areas: readonly AreaName[]): string[] {
+  const commands = tries(manifest, origin).filter(({ area }) => areas.includes(area));
+  return [
+    '',
+    `documentation: ${origin}/docs`,
+    '',
+    ...accountLines(manifest),
+    '',
+    'to copy:',
+    ...commands.slice(0, 3).map(({ command }) => command),
+    '',
+  ];
+}
+
+/** Commands that work as they are, as often as one likes; the first three show three kinds of thing. */
+function tries(manifest: DemoManifest, origin: string): { area: AreaName; command: string }[] {
+  const { organization, group, vulnerability, assessment, assets, assetTag, users } = manifest;
+  const get = (path: string) => `curl -s -H 'Authorization: Bearer ${users.admin.token}' '${origin}${path}'`;
+  const send = (method: string, path: string, body: unknown) =>
+    `curl -s -X ${method} -H 'Authorization: Bearer ${users.admin.token}' -H 'Content-Type: application/json' ` +
+    `-d '${JSON.stringify(body)}' '${origin}${path}'`;
+  return [
+    {
+      area: 'streaming',
+      command: get(`/api/streaming/v1/${organization.uid}/assets/${assets.host}/ports?per_page=5`),
+    },
+    {
+      area: 'assessment',
+      command: get(`/api/assessment/v1/assessment-groups/${group.id}/members?perPage=5`),
+    },
+    { area: 'v1', command: send('PATCH', `/v1/vulnerabilities/${vulnerability.id}`, { status_id: 5 }) },
+    { area: 'v1', command: get(`/v1/assessments/${assessment.uid}/testing_hours`) },
+    {
+      area: 'asset',
+      command: send('POST', '/api/asset/v2/bulk/assets/criticality:update', {
+        organizationUid: organization.uid,
+        criticality: 'high',
+        assetUids: [assets.host],
+      }),
+    },
+    {
+      area: 'tagging',
+      command: send('PATCH', `/api/tagging/v1.0/organizations/${organization.uid}/tags`, {
+        uids: [assetTag.uid],
+        addEntities: [{ uid: assets.host }],
+      }),
+    },
+  ];
+}

@@ -1,0 +1,61 @@
+import type { CreatedUser } from '../users.ts';
+
+/** What the demo made for one organization, without any secret; `Account` is what it says of a user who can sign in. */
+export interface DemoOrganization<Account> {
+  organization: { uid: string; id: number };
+  users: {
+    admin: Account;
+    /** A client user with access to the assessment. */
+    member: Account;
+    /** A client user without access to any assessment. */
+    outsider: Account;
+    /** Never signed in. */
+    invited: CreatedUser;
+    /** A client user whom a test may ban. */
+    spare: Account;
+  };
+  assessment: { uid: string };
+  group: { id: number };
+  vulnerability: { id: number };
+  vulnerabilityTags: { editable: number; fixed: number };
+  assessmentTag: { id: number };
+  assetTag: { uid: string };
+  assets: { host: string; webapp: string; clientOnly: string; bossOnly: string };
+}
+
+/** Everything that the demo made: the first organization, the staff, and the `other` organization. */
+export interface DemoData<Account> extends DemoOrganization<Account> {
+  users: DemoOrganization<Account>['users'] & { staff: Account };
+  other: DemoOrganization<Account>;
+}
+
+/** What the audit log keeps of a load. */
+export type DemoFacts = DemoData<CreatedUser>;
+
+/** A user with what they sign in with; both secrets are absent for one who was banned since. */
+export interface DemoAccount extends CreatedUser {
+  password?: string;
+  token?: string;
+}
+
+export type DemoManifest = DemoData<DemoAccount>;
+
+/** @returns the facts with every account that can sign in replaced by what `change` makes of it */
+export async function mapAccounts(
+  facts: DemoFacts,
+  change: (user: CreatedUser) => Promise<DemoAccount>,
+): Promise<DemoManifest> {
+  const mapUsers = async (users: DemoOrganization<CreatedUser>['users']) => ({
+    admin: await change(users.admin),
+    member: await change(users.member),
+    outsider: await change(users.outsider),
+    invited: users.invited,
+    spare: await change(users.spare),
+  });
+  const { other, ...main } = facts;
+  return {
+    ...main,
+    users: { ...(await mapUsers(main.users)), staff: await change(main.users.staff) },
+    other: { ...other, users: await mapUsers(other.users) },
+  };
+}

@@ -1,0 +1,27 @@
+const FIRST_NAMES = words(
+  'Amara Anton Beatriz Chidi Clara Daniel Dilara Elif Emil Farah Gabriel Hana Ines Jonas Kavya Leila Lukas Mateo Mina ' +
+    'Nadia Noor Oskar Priya Rosa Samuel Selma Tariq Vera Wei Yara',
+);
+const LAST_NAMES = words(
+  'Adeyemi Almeida Bergstrom Castillo Chen Dubois Eriksen Fischer Garcia Haddad Ivanova Jansen Kowalski Laurent Moreau ' +
+    'Nakamura Okafor Petrov Quist Rahman Santos Tanaka Ueda Vasquez Weber Yilmaz Zhang',
+);
+
+export interface Person {
+  name: string;
+  email: string;
+}
+
+/** @returns up to 270 people, each with a name and an address of their own */
+export function peopleAt(domain: string, count: number): Person[] {
+  return Array.from({ length: count }, (_nothing, index) => {
+    // 30 first and 27 last names, walked side by side: a pair comes again only after 270.
+    const first = FIRST_NAMES[index % FIRST_NAMES.length] as string;
+    const last = LAST_NAMES[(index * 4) % LAST_NAMES.length] as string;
+    return { name: `${first} ${last}`, email: `${first}.${last}@${domain}`.toLowerCase() };
+  });
+}
+
+function words(text: string): readonly string[] {
+  return text.split(' ');
+}
