@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { RateLimiter } from '../../src/http/rate-limit.ts';
+
+const NOW = Date.UTC(2026, 10, 21);
+
+describe('The rate limiter', () => {
+  it('lets as many through as the limit, and tells what is left', () => {
+    const limiter = new RateLimiter(3);
+    const taken = [0, 10, 20_500, 59_999].map((after) => limiter.take('user:1', NOW + after));
+    expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
+    expect(taken.map(({ headers }) => headers['ratelimit'])).toEqual([
+      '"default";r=2;t=60',
+      '"default";r=1;t=60',
+      '"default";r=0;t=40',
+      '"default";r=0;t=1',
+    ]);
+    for (const { headers } of taken) expect(headers['ratelimit-policy']).toBe('"default";q=3;w=60');
+    expect(taken.map(({ headers }) => headers['retry-after'])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      '1',
+    ]);
+  });
+
+  it('begins anew when the minute is over', () => {
+    const limiter = new RateLimiter(1);
+    expect(limiter.take('user:1', NOW).allowed).toBe(true);
+    expect(limiter.take('user:1', NOW + 59_999).allowed).toBe(false);
+    expect(limiter.take('user:1', NOW + 60_000)).toMatchObject({
+      allowed: true,
+      headers: { ratelimit: '"default";r=0;t=60' },
+    });
+  });
+
+  it('counts each key for itself', () => {
+    const limiter = new RateLimiter(1);
+    expect(limiter.take('user:1', NOW).allowed).toBe(true);
+    expect(limiter.take('address:1', NOW).allowed).toBe(true);
+    expect(limiter.take('user:1', NOW).allowed).toBe(false);
+  });
+
+  it('is off at 0, and then says nothing', () => {
+    const limiter = new RateLimiter(0);
+    for (let i = 0; i < 1_000; i += 1)
+      expect(limiter.take('user:1', NOW)).toEqual({ allowed: true, headers: {} });
+  });
+});

@@ -1,0 +1,222 @@
+import { Type } from 'typebox';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { offendingValue } from '../../src/http/offending-value.ts';
+import type { Problem } from '../../src/http/problems.ts';
+import { compileValidator } from '../../src/http/validation.ts';
+import { expectProblem } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+const schema = Type.Object({
+  name: Type.String({ minLength: 2, maxLength: 5, pattern: '^[a-z]' }),
+  size: Type.Optional(Type.Integer({ minimum: 1 })),
+  items: Type.Optional(
+    Type.Array(
+      Type.Object({
+        uid: Type.String(),
+        lines: Type.Optional(Type.Array(Type.String({ maxLength: 3 }), { maxItems: 2 })),
+        parts: Type.Optional(Type.Array(Type.String(), { maxItems: 2, 'x-batch': true })),
+      }),
+      { maxItems: 3 },
+    ),
+  ),
+});
+type Answer = { value?: unknown; error?: Problem };
+const validatorOf = (of: object, httpPart: string) =>
+  compileValidator({ schema: of as never, httpPart, method: 'POST', url: '/' }) as (input: unknown) => Answer;
+const validate = validatorOf(schema, 'body');
+const faultsOf = (body: unknown) => validate(body).error?.details.faults?.map(({ property }) => property);
+
+describe('A body', () => {
+  it.each([
+    { name: 'abc' },
+    { name: 'abc', size: 3, unknown: { kept: [1] } },
+    { name: 'ab', items: [{ uid: '' }, { uid: 'x', lines: ['a', 'b'], parts: [] }] },
+  ])('that is good passes as it is: %j', (body) => {
+    const answer = validate(body);
+    expect(answer.error).toBeUndefined();
+    expect(answer.value).toBe(body);
+  });
+
+  it.each([
+    ['is no object', undefined, undefined],
+    ['is null', null, undefined],
+    ['is an array', [], undefined],
+    ['has a number for a text, which is not converted', { name: 5 }, ['name']],
+    ['has a text for a number, which is not converted', { name: 'abc', size: '3' }, ['size']],
+    ['has null for what is optional', { name: 'abc', size: null }, ['size']],
+    ['has an object for an array', { name: 'abc', items: {} }, ['items']],
+    [
+      'has wrong types deep inside',
+      { name: 'abc', items: [{ uid: 1 }, 'x', { uid: 'y', lines: [true, 'a', null] }] },
+      ['items.0.uid', 'items.1', 'items.2.lines.0', 'items.2.lines.2'],
+    ],
+    [
+      'has wrong types beside wrong values and too many items',
+      { name: '', size: [], items: Array.from({ length: 9 }, () => ({})) },
+      ['size'],
+    ],
+  ])('that %s is malformed', (_name, body, faults) => {
+    expect(validate(body).error?.kind).toBe('invalid-request');
+    expect(faultsOf(body)).toEqual(faults);
+  });
+
+  it.each([
+    ['lacks what is required', { size: 1 }, ['name']],
+    ['has a number of the wrong kind', { name: 'abc', size: 1.5 }, ['size']],
+    ['has several faults in one value', { name: '1234567' }, ['name', 'name']],
+    [
+      'has faults in several items',
+      { name: 'abc', items: [{}, { uid: 'x' }, { uid: 'x', lines: ['long one'] }] },
+      ['items.0.uid', 'items.2.lines.0'],
+    ],
+    [
+      'has more items in a list that is no batch than it may',
+      { name: 'abc', items: [{ uid: 'x', lines: ['a', 'b', 'c'] }] },
+      ['items.0.lines'],
+    ],
+    ['has a NUL character', { name: 'a\0' }, ['name']],
+    [
+      'has half a surrogate pair deep inside',
+      { name: 'abc', items: [{ uid: '\ud800', lines: ['\udfff'] }] },
+      ['items.0.uid', 'items.0.lines.0'],
+    ],
+  ])('that %s is invalid', (_name, body, faults) => {
+    expect(validate(body).error?.kind).toBe('validation-failed');
+    expect(faultsOf(body)?.sort()).toEqual([...faults].sort());
+  });
+
+  it('takes whole surrogate pairs, and counts them as one character', () => {
+    expect(validate({ name: 'a🔒🔒🔒🔒' }).error).toBeUndefined();
+  });
+
+  it.each([
+    ['a batch', { items: Array.from({ length: 4 }, () => ({})) }, 'items', 3, 4],
+    ['a batch within one', { items: [{ uid: 'x' }, { parts: ['a', 'b', '\0'] }] }, 'items.1.parts', 2, 3],
+  ])('with too many items in %s is told so before its values', (_name, body, source, max, size) => {
+    const { error } = validate({ name: '', ...body });
+    expect(error?.kind).toBe('batch-too-large');
+    expect(error?.details).toEqual({ batch: { max, size }, source });
+  });
+
+  it.each([
+    ['wrong types', Array<number>(1_000_000).fill(1), 'invalid-request'],
+    [
+      'wrong types within one item',
+      [{ uid: 'x', lines: Array<number>(1_000_000).fill(1) }],
+      'invalid-request',
+    ],
+    ['wrong values within one item', [{ uid: 'x', lines: Array(1_000_000).fill('\0') }], 'validation-failed'],
+  ])('with a million %s is answered with the first of them', (_name, items, kind) => {
+    const { error } = validate({ name: 'abc', items });
+    expect(error?.kind).toBe(kind);
+    expect(error?.details.faults?.length).toBe(1);
+  });
+});
+
+describe('Parameters', () => {
+  const parameters = validatorOf(
+    Type.Object({ page: Type.Optional(Type.Integer({ minimum: 1 })), name: Type.Optional(Type.String()) }),
+    'querystring',
+  );
+
+  it.each(['1', '20', '9007199254740991'])('take %s for a whole number', (page) => {
+    expect(parameters({ page, name: '5' })).toEqual({ value: { page: Number(page), name: '5' } });
+  });
+
+  it.each(['', ' 1', '1 ', '01', '+1', '1.0', '1e3', '0x1', 'one', '0', '-1', ['1', '2']])(
+    'refuse %j where a whole number belongs',
+    (page) => {
+      const { error } = parameters({ page });
+      expect(error?.kind).toBe('invalid-request');
+      expect(error?.details.source).toBe('page');
+    },
+  );
+});
+
+describe('An offending value', () => {
+  const nested = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as unknown;
+
+  it.each([
+    ['text', 'text'],
+    ['', ''],
+    [5, '5'],
+    [null, 'null'],
+    [true, 'true'],
+    [[], '[]'],
+    [{}, '{}'],
+    [{ a: [1, 'x"', null], b: { c: -0.5 } }, '{"a":[1,"x\\"",null],"b":{"c":-0.5}}'],
+    ['x'.repeat(101), 'x'.repeat(100)],
+    ['🔒'.repeat(101), '🔒'.repeat(100)],
+    ['a\ud800', 'a\ufffd'],
+    [['y'.repeat(1_000_000)], `["${'y'.repeat(98)}`],
+    [Array<number>(1_000_000).fill(7), `[${'7,'.repeat(50)}`.slice(0, 100)],
+    [nested(100_000), '['.repeat(100)],
+  ])('is told in at most 100 characters', (value, expected) => {
+    expect(offendingValue(value)).toBe(expected);
+  });
+});
+
+describe('Through the server', () => {
+  const PATH = '/api/asset/v2/listings/none/assets';
+  let server: TestServer;
+  let token: string;
+  beforeAll(async () => {
+    server = await startTestServer();
+    token = (await worldOf(server).user()).token;
+  });
+  afterAll(() => server.close());
+  const send = (raw: string) => server.request('PATCH', PATH, { token, raw });
+
+  it.each([
+    ['deep', `{"remove":[${'['.repeat(500_000)}${']'.repeat(500_000)}]}`],
+    ['deep and mixed', `{"remove":[${'{"a":['.repeat(200_000)}${']}'.repeat(200_000)}]}`],
+  ])('a body that is very %s is malformed, and the answer is small', async (_name, raw) => {
+    const response = await send(raw);
+    expect(response.status).toBe(400);
+    expect(response.body.failedValidations[0].failedValidation[0].value.length).toBe(100);
+    expect(response.text.length).toBeLessThan(1_000);
+  });
+
+  it('a body of a million wrong values gets a small answer', async () => {
+    const rules = `${'{"rule":""},'.repeat(300_000)}{"rule":""}`;
+    const response = await send(`{"add":[{"assetUid":"x","scopeRules":[${rules}]}]}`);
+    expect(response.status).toBe(422);
+    expect(response.text.length).toBeLessThan(1_000);
+  });
+
+  it('many faults of one item are grouped under its index', async () => {
+    const raw = JSON.stringify({
+      add: [{ assetUid: 'x' }, { scopeRules: [{ rule: '' }, {}] }, { assetUid: '\0' }],
+    });
+    const fault = (property: string, value?: string) => ({
+      property,
+      message: expect.any(String),
+      ...(value === undefined ? {} : { value }),
+    });
+    const response = await send(raw);
+    const sorted = response.body.failedValidations.map(
+      ({ index, failedValidation }: { index: number; failedValidation: { property: string }[] }) => ({
+        index,
+        failedValidation: failedValidation.toSorted((a, b) => (a.property < b.property ? -1 : 1)),
+      }),
+    );
+    expect(sorted).toEqual([
+      {
+        index: 1,
+        failedValidation: [
+          fault('add.1.assetUid'),
+          fault('add.1.scopeRules.0.rule', ''),
+          fault('add.1.scopeRules.1.rule'),
+        ],
+      },
+      { index: 2, failedValidation: [fault('add.2.assetUid', '\0')] },
+    ]);
+    expectProblem(server, response, {
+      area: 'asset',
+      status: 422,
+      kind: 'validation-failed',
+      failedValidations: response.body.failedValidations,
+    });
+  });
+});
