@@ -1,6 +1,7 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ExpectedProblem, expectProblem } from '../harness/problems.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { engine, startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const PATH = '/api/asset/v2/bulk/assets/criticality:update';
@@ -392,6 +393,27 @@ describe('Operation 10: bulk update asset criticality', () => {
         await strict.close();
       }
     });
+  });
+
+  // On SQLite there is one writer, whom no other can meet.
+  it.runIf(engine() === 'postgres')('409: a write conflict that outlives its retries', async () => {
+    const [asset] = await assets(1);
+    const { db } = server.context;
+    const run = (statement: string) => db.write((tx) => sql.raw(statement).execute(tx));
+    await run(`create function give_way() returns trigger language plpgsql as
+      $$ begin raise exception 'give way' using errcode = 'serialization_failure'; end $$`);
+    await run('create trigger conflict before update on assets execute function give_way()');
+    try {
+      expectProblem(server, await update(change([asset!])), {
+        area: 'asset',
+        status: 409,
+        kind: 'conflict',
+      });
+    } finally {
+      await run('drop trigger conflict on assets');
+    }
+    expect(await criticalityOf(asset!)).toBe('undefined');
+    expect((await update(change([asset!]))).body).toEqual({ updatedCount: 1 });
   });
 
   it('lets concurrent changes of the same assets all succeed, and tells each before and after truly', async () => {
