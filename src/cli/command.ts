@@ -35,7 +35,7 @@ export function addCommand(
   if (json) command.option('--json', 'print JSON, on one line');
   const lines = examples.flatMap(([line, effect]) => [
     `  $ ${line}`,
-    ...(effect === undefined ? [] : [`    ${effect}`]),
+    ...(effect === undefined || effect === '' ? [] : [`    ${effect}`]),
   ]);
   command.addHelpText('after', () =>
     ['', ...(notes === undefined ? [] : [notes]), 'Examples:', ...lines].join('\n'),

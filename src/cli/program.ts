@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { registerAssessment } from './assessment.ts';
 import { registerBackup } from './backup.ts';
 import { registerDemo } from './demo.ts';
+import { registerImport } from './import-nmap.ts';
 import { registerMigrate } from './migrate.ts';
 import { registerOrganization } from './organization.ts';
 import { refusalOf } from './refusal.ts';
@@ -14,6 +15,7 @@ const REGISTER = [
   registerServe,
   registerMigrate,
   registerDemo,
+  registerImport,
   registerUser,
   registerToken,
   registerOrganization,

@@ -79,7 +79,8 @@ function tell({ property, message, value }: Fault, command: Command | undefined)
   const typed = option?.long ?? argument?.name().toUpperCase() ?? property;
   if (value === undefined) return `${typed} ${message}`;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return `${typed} ${message}, not "${oneLine(text)}"`;
+  const quoted = `"${oneLine(text)}"`;
+  return message.startsWith('must') ? `${typed} ${message}, not ${quoted}` : `${typed} ${quoted} ${message}`;
 }
 
 function rootOf(error: unknown): string {

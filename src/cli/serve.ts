@@ -11,6 +11,7 @@ import { printLines } from './output.ts';
 import { codeOf, Refusal } from './refusal.ts';
 
 const SHUTDOWN_MILLISECONDS = 10_000;
+const SWEEP_MILLISECONDS = 50;
 
 export interface RunningServer {
   context: Context;
@@ -76,7 +77,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
       origin,
       demo,
       async close() {
-        await app.close();
+        // A connection whose last request ends only now would stay open, idle, for as long as its client likes.
+        const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MILLISECONDS);
+        await app.close().finally(() => clearInterval(sweep));
         await context.db.close();
       },
     };

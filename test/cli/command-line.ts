@@ -1,0 +1,115 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+
+const ROOT = new URL('../..', import.meta.url).pathname;
+
+export interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Serving {
+  origin: string;
+  /** Everything on standard output so far. */
+  output(): string;
+  /** Sends SIGTERM and waits for the end. */
+  stop(): Promise<Finished>;
+}
+
+export interface CommandLine {
+  /** Runs a command to its end, on the data folder and the database. */
+  run(args: readonly string[], options?: { env?: Record<string, string>; data?: string }): Promise<Finished>;
+  /** The same, expecting success and JSON. */
+  json(...args: readonly string[]): Promise<any>;
+  /** Starts a server on a free port and waits until it is ready. */
+  serve(...args: readonly string[]): Promise<Serving>;
+  /** Runs a shell, to paste something into. */
+  shell(script: string): Promise<Finished>;
+  database: TestDatabase;
+  close(): Promise<void>;
+}
+
+/** Compiles the command line as a release is, into a folder of its own, over a database of the engine of the run. */
+export async function startCommandLine(): Promise<CommandLine> {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-cli-'));
+  copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const compiler = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'];
+  await finish(
+    spawn(process.execPath, [...compiler, '--outDir', join(folder, 'dist')], { cwd: ROOT, stdio: 'pipe' }),
+  );
+  const main = join(folder, 'dist/main.js');
+  const database = await createTestDatabase();
+  const servers = new Set<ChildProcess>();
+
+  const start = (args: readonly string[], env: Record<string, string> = {}, data = database.dataDirectory) =>
+    spawn(process.execPath, [main, ...args], {
+      cwd: folder,
+      stdio: 'pipe',
+      env: {
+        PATH: process.env['PATH'],
+        ASSAY_DATA: data,
+        ...(database.databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: database.databaseUrl }),
+        ...env,
+      },
+    });
+  const run: CommandLine['run'] = (args, { env, data } = {}) => finish(start(args, env, data));
+
+  return {
+    database,
+    run,
+    async json(...args) {
+      const { code, stdout, stderr } = await run([...args, '--json']);
+      if (code !== 0) throw new Error(`assay ${args.join(' ')} ended with ${code}: ${stderr}`);
+      return JSON.parse(stdout);
+    },
+    async serve(...args) {
+      const child = start(['serve', '--port', '0', ...args]);
+      servers.add(child);
+      const finished = finish(child);
+      let output = '';
+      const origin = await new Promise<string>((resolve, reject) => {
+        child.stdout.on('data', (chunk: string) => {
+          output += chunk;
+          const ready = /^assay listening on (\S+)$/m.exec(output);
+          if (ready?.[1] !== undefined) resolve(ready[1]);
+        });
+        void finished.then(({ code, stderr }) => reject(new Error(`serve ended with ${code}: ${stderr}`)));
+      });
+      return {
+        origin,
+        output: () => output,
+        stop() {
+          child.kill('SIGTERM');
+          return finished;
+        },
+      };
+    },
+    shell: (script) =>
+      new Promise((resolve) => {
+        execFile('sh', ['-c', script], (error, stdout, stderr) =>
+          resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+        );
+      }),
+    async close() {
+      for (const server of servers) server.kill('SIGKILL');
+      await database.drop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function finish(child: ReturnType<typeof spawn>): Promise<Finished> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}

@@ -1,0 +1,271 @@
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { engine } from '../harness/server.ts';
+import { type CommandLine, startCommandLine } from './command-line.ts';
+
+let assay: CommandLine;
+beforeAll(async () => {
+  assay = await startCommandLine();
+  await assay.json('organization', 'create', 'acme', '--name', 'Acme Corporation');
+});
+afterAll(() => assay.close());
+
+const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const PERSONAL = /^assay_[0-9A-Za-z]{42}$/;
+
+let counter = 0;
+const nextEmail = () => `user${(counter += 1)}@example.com`;
+const newUser = (...args: string[]) => assay.json('user', 'create', '--email', nextEmail(), ...args);
+const listedUser = async (email: string) =>
+  (await assay.json('user', 'list')).find((user: { email: string }) => user.email === email);
+
+async function expectRefusal(args: readonly string[], code: number, message: string | RegExp): Promise<void> {
+  const finished = await assay.run(args);
+  expect({ code: finished.code, stdout: finished.stdout }).toEqual({ code, stdout: '' });
+  expect(finished.stderr).toMatch(/^assay: .*\n$/);
+  expect(finished.stderr).toMatch(message);
+}
+
+describe('assay migrate', () => {
+  it('brings the database up to date, once', async () => {
+    expect(await assay.json('migrate')).toEqual({ applied: [] });
+    expect((await assay.run(['migrate'])).stdout).toBe('The database is up to date.\n');
+  });
+
+  it.runIf(engine() === 'sqlite')('says what it applied', async () => {
+    const data = `${assay.database.dataDirectory}/fresh`;
+    const { code, stdout } = await assay.run(['migrate'], { data });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^applied 0001-initial$/m);
+  });
+});
+
+describe('assay organization', () => {
+  it('creates and lists organizations', async () => {
+    const created = await assay.json('organization', 'create', 'umbra', '--name', ' Umbra ');
+    expect(created).toEqual({ id: expect.any(Number), uid: 'umbra', name: 'Umbra' });
+    expect(await assay.json('organization', 'list')).toContainEqual(created);
+    const { stdout } = await assay.run(['organization', 'list']);
+    expect(stdout).toMatch(/^ID +UID +NAME$/m);
+    expect(stdout).toMatch(new RegExp(`^${created.id} +umbra +Umbra$`, 'm'));
+  });
+
+  it('refuses a uid that is taken', () =>
+    expectRefusal(['organization', 'create', 'acme', '--name', 'Again'], 1, 'The uid acme is taken already'));
+
+  it('keeps control characters off the terminal', async () => {
+    await assay.json('organization', 'create', 'escape', '--name', 'a\u001b[2Jb');
+    const { stdout } = await assay.run(['organization', 'list']);
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  it('groups organizations', async () => {
+    const created = await assay.json('organization', 'group', 'create', 'holding', '--name', 'Holding');
+    expect(created).toEqual({ id: expect.any(Number), uid: 'holding', name: 'Holding' });
+    const add = ['organization', 'group', 'add', 'holding', 'acme'];
+    expect(await assay.json(...add)).toEqual({ group: 'holding', organization: 'acme' });
+    expect(await assay.json(...add)).toEqual({ group: 'holding', organization: 'acme' });
+    expect(await assay.json('organization', 'group', 'list')).toEqual([
+      { ...created, organizations: ['acme'] },
+    ]);
+    expect(await assay.json('organization', 'list')).not.toContainEqual(created);
+    await expectRefusal(
+      ['organization', 'group', 'add', 'nogroup', 'acme'],
+      1,
+      'There is no group "nogroup"',
+    );
+    await expectRefusal(['organization', 'group', 'add', 'holding', 'noorg'], 1, 'no organization "noorg"');
+    await expectRefusal(['organization', 'group', 'create', 'acme', '--name', 'x'], 1, 'acme is taken');
+  });
+});
+
+describe('assay assessment', () => {
+  it('creates and lists assessments', async () => {
+    const created = await assay.json(
+      'assessment',
+      'create',
+      'web_2026-1',
+      '--organization',
+      'acme',
+      '--name',
+      'Web',
+    );
+    expect(created).toEqual({ id: expect.any(Number), uid: 'web_2026-1', name: 'Web', organization: 'acme' });
+    expect(await assay.json('assessment', 'list')).toEqual([created]);
+    expect((await assay.run(['assessment', 'list'])).stdout).toMatch(/web_2026-1 +acme +Web$/m);
+  });
+
+  it.each([
+    [['web_2026-1', '--organization', 'acme'], 1, 'web_2026-1 already'],
+    [['other', '--organization', 'nobody'], 1, 'There is no organization "nobody"'],
+    [
+      ['Upper', '--organization', 'acme'],
+      2,
+      'UID must be 1 to 50 lowercase letters, digits, - and _, not "Upper"',
+    ],
+  ])('refuses %j', (args, code, message) =>
+    expectRefusal(['assessment', 'create', ...args, '--name', 'x'], code, message),
+  );
+});
+
+describe('assay user', () => {
+  it('invites a user of an organization', async () => {
+    const created = await newUser('--organization', 'acme', '--admin', '--name', 'Ada');
+    expect(created).toEqual({
+      id: expect.any(Number),
+      uid: expect.stringMatching(/^[a-zA-Z0-9_-]{1,64}$/),
+      email: expect.stringMatching(/@example\.com$/),
+      invite_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8080\/\S+$/),
+    });
+    const { invite_url: _link, ...user } = created;
+    expect(await listedUser(created.email)).toEqual({
+      ...user,
+      organization: 'acme',
+      admin: true,
+      staff: false,
+      banned: false,
+      invited: true,
+    });
+  });
+
+  it('invites staff, for all organizations or for some', async () => {
+    const everywhere = await newUser('--staff');
+    const somewhere = await newUser('--staff', '--assign', 'acme', 'umbra');
+    for (const { email } of [everywhere, somewhere]) {
+      expect(await listedUser(email)).toMatchObject({ organization: null, staff: true, invited: true });
+    }
+    await expectRefusal(
+      ['user', 'create', '--email', nextEmail(), '--staff', '--assign', 'acme', 'nobody'],
+      1,
+      'no organization "nobody"',
+    );
+  });
+
+  it('refuses an address that is taken, and an unknown organization', async () => {
+    const { email } = await newUser('--organization', 'acme');
+    const create = ['user', 'create', '--email'];
+    await expectRefusal([...create, email.toUpperCase(), '--organization', 'acme'], 1, 'already');
+    await expectRefusal([...create, nextEmail(), '--organization', 'nobody'], 1, 'no organization "nobody"');
+  });
+
+  it('bans by address, id and uid, and deletes who never signed in', async () => {
+    await newUser('--organization', 'acme', '--admin');
+    for (const field of ['email', 'id', 'uid']) {
+      const { invite_url: _link, ...user } = await newUser('--organization', 'acme');
+      await assay.json('token', 'create', '--user', user.email);
+      const banned = { ...user, banned: true, deleted: false };
+      expect(await assay.json('user', 'ban', String(user[field]))).toEqual(banned);
+      expect(await assay.json('user', 'ban', String(user[field]))).toEqual(banned);
+      expect(await listedUser(user.email)).toMatchObject({ banned: true });
+      await expectRefusal(['token', 'create', '--user', user.email], 1, 'is banned');
+    }
+    const { email } = await newUser('--organization', 'acme');
+    expect(await assay.json('user', 'ban', email)).toMatchObject({ deleted: true });
+    expect(await listedUser(email)).toBeUndefined();
+    await expectRefusal(['user', 'ban', email], 1, 'There is no user');
+  });
+
+  it('does not ban the last admin', async () => {
+    await assay.json('organization', 'create', 'lonely', '--name', 'Lonely');
+    const { email } = await newUser('--organization', 'lonely', '--admin');
+    await expectRefusal(['user', 'ban', email], 1, 'last admin');
+  });
+});
+
+describe('assay token', () => {
+  it('makes a personal access token with all that the account may hold', async () => {
+    const { email, id } = await newUser('--organization', 'acme');
+    const token = await assay.json('token', 'create', '--user', String(id));
+    expect(token).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      token: expect.stringMatching(PERSONAL),
+      expires_at: null,
+    });
+    expect(await listedUser(email)).toMatchObject({ invited: false });
+    const listed = (await assay.json('token', 'list')).find((one: { id: string }) => one.id === token.id);
+    expect(listed).toEqual({
+      id: token.id,
+      kind: 'personal',
+      user: email,
+      scopes: 'api tag_lw tag_lr asset_client_lw asset_lr',
+      allowed_addresses: [],
+      created_at: expect.stringMatching(DATE),
+      expires_at: null,
+      revoked_at: null,
+      last_used_at: null,
+      last_used_from: null,
+    });
+    for (const args of [
+      ['token', 'list'],
+      ['token', 'list', '--json'],
+    ]) {
+      expect((await assay.run(args)).stdout).not.toContain(token.token);
+    }
+  });
+
+  it.each([
+    ['90s', 90],
+    ['15m', 900],
+    ['1h', 3_600],
+    ['30d', 2_592_000],
+  ])('makes one that is good for %s', async (text, seconds) => {
+    const { email } = await newUser('--organization', 'acme');
+    const before = Date.now();
+    const { expires_at } = await assay.json('token', 'create', '--user', email, '--expires', text);
+    expect(expires_at).toMatch(DATE);
+    expect(Date.parse(expires_at)).toBeGreaterThanOrEqual(before + seconds * 1_000);
+    expect(Date.parse(expires_at)).toBeLessThanOrEqual(Date.now() + seconds * 1_000);
+  });
+
+  it('makes one with fewer scopes, for some addresses', async () => {
+    const { email } = await newUser('--organization', 'acme');
+    const args = ['--scopes', 'api tag_lw', '--allow-ip', '10.0.0.0/8', '::1'];
+    const { id } = await assay.json('token', 'create', '--user', email, ...args);
+    expect(await assay.json('token', 'list')).toContainEqual(
+      expect.objectContaining({ id, scopes: 'api tag_lw', allowed_addresses: ['10.0.0.0/8', '::1'] }),
+    );
+  });
+
+  it('makes a JWT, for one hour unless told', async () => {
+    const { email, uid } = await newUser('--organization', 'acme', '--admin');
+    const hour = await assay.json('token', 'create', '--user', email, '--jwt');
+    const { exp, iat, ...claims } = decodeJwt(hour.token);
+    expect(claims).toMatchObject({ jti: hour.id, sub: uid, org: 'acme', admin: true, staff: false });
+    expect(Number(exp) - Number(iat)).toBe(3_600);
+    expect(Math.floor(Date.parse(hour.expires_at) / 1_000)).toBe(exp);
+    const { token } = await assay.json('token', 'create', '--user', email, '--jwt', '--expires', '90s');
+    const short = decodeJwt(token);
+    expect(Number(short.exp) - Number(short.iat)).toBe(90);
+  });
+
+  it.each([
+    [['--scopes', 'nonsense'], '--scopes "nonsense" is not a scope'],
+    [['--scopes', 'api tag_gw'], '--scopes "tag_gw" is more than this account may hold'],
+    [['--scopes', ' '], '--scopes must name at least one scope'],
+    [['--allow-ip', '10.0.0.0/99'], '--allow-ip must be an IP address or a CIDR block'],
+  ])('refuses %j', async (args, message) => {
+    const { email } = await newUser('--organization', 'acme');
+    await expectRefusal(['token', 'create', '--user', email, ...args], 2, message);
+  });
+
+  it('refuses an unknown user', () =>
+    expectRefusal(
+      ['token', 'create', '--user', 'nobody@example.com'],
+      1,
+      'There is no user "nobody@example.com"',
+    ));
+
+  it('revokes by id and by the token itself', async () => {
+    const { email } = await newUser('--organization', 'acme');
+    for (const field of ['id', 'token']) {
+      const token = await assay.json('token', 'create', '--user', email);
+      expect(await assay.json('token', 'revoke', token[field])).toEqual({ id: token.id, revoked: true });
+      expect(await assay.json('token', 'list')).toContainEqual(
+        expect.objectContaining({ id: token.id, revoked_at: expect.stringMatching(DATE) }),
+      );
+    }
+    const jwt = await assay.json('token', 'create', '--user', email, '--jwt');
+    expect(await assay.json('token', 'revoke', jwt.id)).toEqual({ id: jwt.id, revoked: true });
+    await expectRefusal(['token', 'revoke', 'nonsense'], 1, 'There is no such token');
+  });
+});

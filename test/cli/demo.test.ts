@@ -1,0 +1,233 @@
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CompiledQuery } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/db/engine.ts';
+import type { DemoManifest } from '../../src/domain/demo/manifest.ts';
+import { createTestDatabase } from '../harness/database.ts';
+import { send } from '../harness/server.ts';
+import { type CommandLine, startCommandLine } from './command-line.ts';
+
+let assay: CommandLine;
+beforeAll(async () => {
+  assay = await startCommandLine();
+});
+afterAll(() => assay.close());
+
+const account = (domain: string) => ({
+  id: expect.any(Number),
+  uid: expect.stringMatching(/^[a-zA-Z0-9_-]{1,64}$/),
+  email: expect.stringContaining(domain),
+  password: expect.stringMatching(/^\S{16,}$/),
+  token: expect.stringMatching(/^assay_[0-9A-Za-z]{42}$/),
+});
+const withoutSecrets = ({ password: _password, token: _token, ...user }: ReturnType<typeof account>) => user;
+const assetUid = expect.stringMatching(/^[0-9a-f]{24}$/);
+const organization = (domain: string) => ({
+  organization: { uid: expect.stringMatching(/^[0-9a-z]{1,50}$/), id: expect.any(Number) },
+  users: {
+    admin: account(domain),
+    member: account(domain),
+    outsider: account(domain),
+    invited: withoutSecrets(account(domain)),
+    spare: account(domain),
+  },
+  assessment: { uid: expect.stringMatching(/^[-_0-9a-z]{1,50}$/) },
+  group: { id: expect.any(Number) },
+  vulnerability: { id: expect.any(Number) },
+  vulnerabilityTags: { editable: expect.any(Number), fixed: expect.any(Number) },
+  assessmentTag: { id: expect.any(Number) },
+  assetTag: { uid: expect.stringMatching(/^[0-9a-f]{12}$/) },
+  assets: { host: assetUid, webapp: assetUid, clientOnly: assetUid, bossOnly: assetUid },
+});
+const EXPECTED = {
+  ...organization('@meridian.example'),
+  users: { ...organization('@meridian.example').users, staff: account('@assay.example') },
+  other: organization('@halden.example'),
+};
+
+describe('assay demo', () => {
+  let manifest: DemoManifest;
+  let file: string;
+  beforeEach(async () => {
+    manifest = await assay.json('demo');
+    file = join(assay.database.dataDirectory, 'demo.json');
+  });
+
+  it('prints the manifest and writes it for its owner alone', () => {
+    expect(manifest).toEqual(EXPECTED);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(manifest);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('changes nothing the second time', async () => {
+    const before = await countEverything();
+    expect(await assay.json('demo')).toEqual(manifest);
+    expect(await countEverything()).toEqual(before);
+    const { stdout } = await assay.run(['demo']);
+    expect(stdout).toContain('nothing was changed');
+    for (const { email, token } of [manifest.users.admin, manifest.users.staff]) {
+      expect(stdout).toMatch(new RegExp(`${email}.* ${token}$`, 'm'));
+    }
+  });
+
+  it('makes enough that pages, filters and sort orders show', async () => {
+    const counts = await countEverything();
+    expect(counts).toMatchObject({ organizations: 2, assets: 500, vulnerabilities: expect.any(Number) });
+    const db = await open();
+    try {
+      const { rows: ports } = await query<{ state: string; ports: number }>(
+        db,
+        `select observed_state as state, ports from port_counts
+         where asset_id = (select id from assets where uid = '${manifest.assets.host}')`,
+      );
+      const portsOf = (wanted: string) => ports.find(({ state }) => state === wanted)?.ports ?? 0;
+      expect(portsOf('open')).toBeGreaterThanOrEqual(40);
+      expect(portsOf('closed')).toBeGreaterThanOrEqual(5);
+
+      const { rows: roles } = await query<{ role: string; members: number }>(
+        db,
+        `select role, count(*) as members from group_members where group_id = ${manifest.group.id} group by role`,
+      );
+      expect(roles).toHaveLength(6);
+      expect(roles.reduce((sum, { members }) => sum + members, 0)).toBeGreaterThanOrEqual(60);
+
+      const inAssessment = `select id from assessments where uid = '${manifest.assessment.uid}'`;
+      const { rows: found } = await query<Record<string, number>>(
+        db,
+        `select count(*) as all_of_them, count(distinct severity) as severities, count(distinct status_id) as statuses,
+           count(cvss_score) as scored from vulnerabilities where assessment_id = (${inAssessment})`,
+      );
+      expect(found[0]).toMatchObject({ all_of_them: 200, severities: 5, statuses: 9 });
+      expect(found[0]?.['scored']).toBeLessThan(200);
+      const { rows: testers } = await query(
+        db,
+        `select distinct tester_id from testing_sessions where assessment_id = (${inAssessment})`,
+      );
+      expect(testers).toHaveLength(2);
+      const { rows: types } = await query(db, 'select distinct type from assets');
+      expect(types).toHaveLength(5);
+      const { rows: writers } = await query<{ uid: string; writable_by: string }>(
+        db,
+        'select uid, writable_by from assets',
+      );
+      const writerOf = (uid: string) => writers.find((asset) => asset.uid === uid)?.writable_by;
+      for (const { assets } of [manifest, manifest.other]) {
+        expect(writerOf(assets.clientOnly)).toBe('client');
+        expect(writerOf(assets.bossOnly)).toBe('boss');
+        expect(writerOf(assets.host)).toBe('any');
+      }
+      const { rows: admins } = await query(
+        db,
+        'select organization_id, count(*) as admins from users where admin = 1 and staff = 0 group by organization_id',
+      );
+      expect(admins.map((row) => (row as { admins: number }).admins)).toEqual([1, 1]);
+    } finally {
+      await db.close();
+    }
+  });
+
+  it('gives every account the access that the manifest promises', async () => {
+    const server = await assay.serve();
+    const hours = (uid: string, token = '') =>
+      send(server.origin, 'GET', `/v1/assessments/${uid}/testing_hours`, { token }).then(
+        ({ status }) => status,
+      );
+    for (const [here, there] of [
+      [manifest, manifest.other],
+      [manifest.other, manifest],
+    ] as const) {
+      const { admin, member, spare, outsider } = here.users;
+      for (const { token } of [admin, member, spare])
+        expect(await hours(here.assessment.uid, token)).toBe(200);
+      expect(await hours(here.assessment.uid, outsider.token)).toBe(404);
+      expect(await hours(here.assessment.uid, manifest.users.staff.token)).toBe(200);
+      expect(await hours(here.assessment.uid, there.users.admin.token)).toBe(404);
+      const ports = `/api/streaming/v1/${here.organization.uid}/assets/${here.assets.host}/ports`;
+      expect((await send(server.origin, 'GET', ports, { token: member.token })).status).toBe(200);
+    }
+    await server.stop();
+  });
+
+  it('renews the secrets when the manifest is lost, and says so', async () => {
+    await assay.json('user', 'ban', manifest.other.users.spare.email);
+    const before = await countEverything();
+    rmSync(file);
+    const { code, stdout, stderr } = await assay.run(['demo', '--json']);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/new passwords/);
+    const renewed = JSON.parse(stdout) as DemoManifest;
+    const { spare } = manifest.other.users;
+    expect(renewed).toEqual({
+      ...EXPECTED,
+      other: {
+        ...EXPECTED.other,
+        users: { ...EXPECTED.other.users, spare: { id: spare.id, uid: spare.uid, email: spare.email } },
+      },
+    });
+    expect(renewed.users.admin).toMatchObject({ id: manifest.users.admin.id, uid: manifest.users.admin.uid });
+    expect(renewed.users.admin.token).not.toBe(manifest.users.admin.token);
+    expect(renewed.vulnerabilityTags).toEqual(manifest.vulnerabilityTags);
+    expect(await countEverything()).toEqual({ ...before, tokens: (before['tokens'] ?? 0) + 8 });
+    expect(await assay.json('demo')).toEqual(renewed);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('does not take the manifest of another database for its own', async () => {
+    const stranger = structuredClone(manifest);
+    stranger.users.admin.uid = 'someoneelse';
+    writeFileSync(file, JSON.stringify(stranger));
+    chmodSync(file, 0o644);
+    const own = await assay.json('demo');
+    expect(own.users.admin.uid).toBe(manifest.users.admin.uid);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('assay demo beside other data', () => {
+  it('adds its organizations, and leaves a taken name alone', async () => {
+    const other = await createTestDatabase();
+    const options = {
+      data: other.dataDirectory,
+      env: other.databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: other.databaseUrl },
+    };
+    await assay.run(['organization', 'create', 'acme', '--name', 'Acme'], options);
+    await assay.run(['user', 'create', '--email', 'admin@halden.example', '--organization', 'acme'], options);
+    const refused = await assay.run(['demo'], options);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/^assay: .*admin@halden\.example.*\n$/);
+    const list = async () =>
+      JSON.parse((await assay.run(['organization', 'list', '--json'], options)).stdout).map(
+        ({ uid }: { uid: string }) => uid,
+      );
+    expect(await list()).toEqual(['acme']);
+
+    await assay.run(['user', 'ban', 'admin@halden.example'], options);
+    expect((await assay.run(['demo'], options)).code).toBe(0);
+    expect(await list()).toEqual(['acme', 'meridian', 'halden']);
+    await other.drop();
+  });
+});
+
+const open = () => openDatabase({ ...assay.database, timeout: 10_000 });
+type Database = Awaited<ReturnType<typeof open>>;
+
+function query<Row>(db: Database, text: string) {
+  return db.read.executeQuery(CompiledQuery.raw(text) as CompiledQuery<Row>);
+}
+
+/** @returns how many rows each table has that the demo fills */
+async function countEverything(): Promise<Record<string, number>> {
+  const tables = ['organizations', 'users', 'tokens', 'assets', 'vulnerabilities', 'attachments', 'ports'];
+  const db = await open();
+  try {
+    const counts = [];
+    for (const table of tables) {
+      const { rows } = await query<{ n: number }>(db, `select count(*) as n from ${table}`);
+      counts.push([table, rows[0]?.n ?? 0] as const);
+    }
+    return Object.fromEntries(counts);
+  } finally {
+    await db.close();
+  }
+}

@@ -1,0 +1,229 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DemoManifest } from '../../src/domain/demo/manifest.ts';
+import { engine, send } from '../harness/server.ts';
+import { type CommandLine, type Serving, startCommandLine } from './command-line.ts';
+
+let assay: CommandLine;
+let data: string;
+beforeEach(async () => {
+  assay = await startCommandLine();
+  data = assay.database.dataDirectory;
+});
+afterEach(() => assay.close());
+
+const lines = (text: string) => text.split('\n').filter((line) => line !== '');
+const logged = (text: string) => lines(text).filter((line) => line.startsWith('{'));
+const health = (server: Serving) => send(server.origin, 'GET', '/readyz').then(({ status }) => status);
+
+describe('assay serve', () => {
+  it('says where it listens, logs JSON, and ends with 0 on SIGTERM', async () => {
+    const server = await assay.serve('--no-demo');
+    expect(await health(server)).toBe(200);
+    const { code, stdout, stderr } = await server.stop();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const plain = lines(stdout).filter((line) => !line.startsWith('{'));
+    expect(plain).toEqual([`assay listening on ${server.origin}`]);
+    expect(server.origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    for (const line of logged(stdout)) expect(JSON.parse(line)).toHaveProperty('time');
+    expect(existsSync(join(data, 'demo.json'))).toBe(false);
+    expect(await assay.json('organization', 'list')).toEqual([]);
+  });
+
+  it('accepts nothing more on SIGTERM, and finishes what runs', async () => {
+    await assay.json('user', 'create', '--email', 'ada@example.com', '--staff');
+    const { token } = await assay.json('token', 'create', '--user', 'ada@example.com');
+    const server = await assay.serve('--no-demo');
+    const body = JSON.stringify({ status_id: 5 });
+    const running = request(`${server.origin}/v1/vulnerabilities/1`, {
+      method: 'PATCH',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'content-length': body.length,
+        // The answer to it tells that the server has begun with the request.
+        expect: '100-continue',
+      },
+    });
+    running.flushHeaders();
+    await once(running, 'continue');
+    running.write(body.slice(0, 5));
+    const stopped = server.stop();
+    await expect.poll(() => health(server).catch(() => 'refused')).toBe('refused');
+    running.end(body.slice(5));
+    const [response] = (await once(running, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(404);
+    const answered = Date.now();
+    response.resume();
+    expect((await stopped).code).toBe(0);
+    // Not only once the client has closed the connection that it keeps.
+    expect(Date.now() - answered).toBeLessThan(4_000);
+  });
+
+  it('loads demo data into an empty database, and greets with it', async () => {
+    const server = await assay.serve();
+    const file = join(data, 'demo.json');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const manifest = JSON.parse(readFileSync(file, 'utf8')) as DemoManifest;
+    await expect
+      .poll(() => lines(server.output()).filter((line) => line.startsWith('curl ')))
+      .toHaveLength(3);
+    const output = server.output();
+    expect(output).toContain(`${server.origin}/docs`);
+    const { admin, member, outsider, staff } = manifest.users;
+    for (const { email, password, token } of [admin, member, outsider, staff]) {
+      expect(output).toMatch(new RegExp(`${email} +${password} +${token}$`, 'm'));
+    }
+    for (const command of lines(output).filter((line) => line.startsWith('curl '))) {
+      const { code, stdout } = await assay.shell(`${command} --fail-with-body`);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\{.*\}$/) });
+    }
+    const { stdout } = await server.stop();
+    for (const line of logged(stdout)) {
+      for (const { password, token } of [admin, member, outsider, staff]) {
+        expect(line).not.toContain(password);
+        expect(line).not.toContain(token);
+      }
+    }
+
+    const again = await assay.serve();
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(manifest);
+    expect(await assay.json('demo')).toEqual(manifest);
+    await again.stop();
+    const silent = await assay.serve('--no-demo');
+    expect((await silent.stop()).stdout).not.toContain(admin.token);
+  });
+
+  it('loads no demo data beside an organization', async () => {
+    await assay.json('organization', 'create', 'acme', '--name', 'Acme');
+    const server = await assay.serve();
+    expect((await server.stop()).stdout).not.toContain('curl');
+    expect(existsSync(join(data, 'demo.json'))).toBe(false);
+    expect(await assay.json('organization', 'list')).toHaveLength(1);
+  });
+
+  it('may be started twice at the same time on an empty database', async () => {
+    const servers = await Promise.all([assay.serve(), assay.serve()]);
+    const manifest = JSON.parse(readFileSync(join(data, 'demo.json'), 'utf8')) as DemoManifest;
+    for (const { origin } of servers) {
+      const path = `/v1/assessments/${manifest.assessment.uid}/testing_hours`;
+      expect((await send(origin, 'GET', path, { token: manifest.users.member.token ?? '' })).status).toBe(
+        200,
+      );
+    }
+    expect(await assay.json('organization', 'list')).toHaveLength(2);
+    for (const server of servers) expect((await server.stop()).code).toBe(0);
+  });
+
+  it('serves the areas that it is told to', async () => {
+    const server = await assay.serve('--areas', 'assessment,streaming');
+    const statusOf = (path: string) => send(server.origin, 'GET', path).then(({ status }) => status);
+    expect(await statusOf('/api/assessment/v1/assessment-groups/1/members')).toBe(401);
+    expect(await statusOf('/v1/assessments/x/testing_hours')).toBe(404);
+    await expect
+      .poll(() => lines(server.output()).filter((line) => line.startsWith('curl ')))
+      .toHaveLength(2);
+    await server.stop();
+  });
+
+  it('says which port is taken', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const address = other.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const { code, stderr } = await assay.run(['serve', '--no-demo', '--port', String(port)]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `assay: Port ${port} on 127.0.0.1 is taken. Stop what uses it, or choose another with --port (0 picks a free one).\n`,
+    });
+    other.close();
+  });
+
+  it('says which address is none of its own', async () => {
+    const { code, stderr } = await assay.run(['serve', '--no-demo', '--port', '0', '--host', '192.0.2.1']);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'assay: 192.0.2.1 is no address of this machine. Choose another with --host.\n',
+    });
+  });
+});
+
+describe('commands on a database that a server has open', () => {
+  it('make users and tokens that work at once, and end them at once', async () => {
+    const server = await assay.serve('--no-demo');
+    await assay.json('organization', 'create', 'acme', '--name', 'Acme');
+    await assay.json('assessment', 'create', 'web', '--organization', 'acme', '--name', 'Web');
+    const statusFor = (token: string) =>
+      send(server.origin, 'GET', '/v1/assessments/web/testing_hours', { token }).then(({ status }) => status);
+    await assay.json('user', 'create', '--email', 'ada@example.com', '--organization', 'acme', '--admin');
+    await assay.json('user', 'create', '--email', 'bob@example.com', '--organization', 'acme', '--admin');
+    const personal = await assay.json('token', 'create', '--user', 'ada@example.com');
+    const jwt = await assay.json('token', 'create', '--user', 'ada@example.com', '--jwt');
+    const other = await assay.json('token', 'create', '--user', 'bob@example.com');
+    for (const { token } of [personal, jwt, other]) expect(await statusFor(token)).toBe(200);
+
+    await assay.json('token', 'revoke', personal.token);
+    expect(await statusFor(personal.token)).toBe(401);
+    expect(await statusFor(jwt.token)).toBe(200);
+    await assay.json('user', 'ban', 'ada@example.com');
+    expect(await statusFor(jwt.token)).toBe(401);
+    expect(await statusFor(other.token)).toBe(200);
+    await server.stop();
+  });
+});
+
+describe('assay backup', () => {
+  it.runIf(engine() === 'sqlite')('copies the database while a server writes to it', async () => {
+    const server = await assay.serve();
+    const { users, vulnerability } = JSON.parse(
+      readFileSync(join(data, 'demo.json'), 'utf8'),
+    ) as DemoManifest;
+    const token = users.admin.token ?? '';
+    let writing = true;
+    const writer = (async () => {
+      for (let status = 1; writing; status = (status % 9) + 1) {
+        const path = `/v1/vulnerabilities/${vulnerability.id}`;
+        const response = await send(server.origin, 'PATCH', path, { token, body: { status_id: status } });
+        expect(response.status).toBe(200);
+      }
+    })();
+    const file = join(data, 'copy.db');
+    expect(await assay.json('backup', file)).toEqual({ file });
+    writing = false;
+    await writer;
+
+    const again = await assay.run(['backup', file]);
+    expect(again.code).toBe(1);
+    expect(again.stderr).toMatch(/^assay: .*copy\.db exists already\. .*\n$/);
+    await server.stop();
+
+    const folder = join(data, 'elsewhere');
+    await assay.shell(`mkdir '${folder}' && cp '${file}' '${folder}/assay.db'`);
+    const { stdout } = await assay.run(['user', 'list', '--json'], { data: folder });
+    expect(JSON.parse(stdout)).toEqual(await assay.json('user', 'list'));
+  });
+
+  it.runIf(engine() === 'sqlite')('makes no database where there is none', async () => {
+    const missing = join(data, 'missing');
+    const { code, stderr } = await assay.run(['backup', join(data, 'copy.db')], { data: missing });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^assay: There is no database in .*missing\. .*\n$/);
+    expect(existsSync(missing)).toBe(false);
+  });
+
+  it.runIf(engine() === 'sqlite')('says when it cannot write the copy', async () => {
+    await assay.run(['migrate']);
+    const { code, stderr } = await assay.run(['backup', join(data, 'no', 'folder', 'copy.db')]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^assay: .*copy\.db cannot be written .*\n$/);
+  });
+
+  it.runIf(engine() === 'postgres')('points to the tools of PostgreSQL', async () => {
+    const { code, stderr } = await assay.run(['backup', join(data, 'copy.db')]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('pg_dump') });
+  });
+});

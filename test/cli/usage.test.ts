@@ -1,0 +1,155 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { engine } from '../harness/server.ts';
+import { type CommandLine, startCommandLine } from './command-line.ts';
+
+let assay: CommandLine;
+beforeAll(async () => {
+  assay = await startCommandLine();
+});
+afterAll(() => assay.close());
+
+const COMMANDS = [
+  'serve',
+  'migrate',
+  'demo',
+  'import nmap',
+  'user create',
+  'user ban',
+  'user list',
+  'token create',
+  'token list',
+  'token revoke',
+  'organization create',
+  'organization list',
+  'organization group create',
+  'organization group add',
+  'organization group list',
+  'assessment create',
+  'assessment list',
+  'backup',
+];
+
+// What never gets as far as a database need not be tried on two.
+describe.runIf(engine() === 'sqlite')('help', () => {
+  it('names every command, what they share, and the exit codes', async () => {
+    const { code, stdout, stderr } = await assay.run(['--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const name of new Set(COMMANDS.map((command) => command.split(' ')[0]))) {
+      expect(stdout).toMatch(new RegExp(`^ {2}${name} `, 'm'));
+    }
+    expect(stdout).toContain('0 done, 1 failed, 2 used wrongly');
+  });
+
+  it.each(COMMANDS)('teaches %s with examples', async (command) => {
+    const { code, stdout, stderr } = await assay.run([...command.split(' '), '--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`Usage: assay ${command} `);
+    expect(stdout).toMatch(new RegExp(`Examples:\\n(.*\\n)* {2}\\$ .*assay ${command}`));
+    expect(stdout).toContain('--data <folder>');
+    expect(stdout.includes('--json')).toBe(command !== 'serve');
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120);
+  });
+
+  it('prints the version', async () => {
+    expect(await assay.run(['--version'])).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+      stderr: '',
+    });
+  });
+});
+
+describe.runIf(engine() === 'sqlite')('a command that is used wrongly', () => {
+  it.each([
+    ['frobnicate', "unknown command 'frobnicate'. Run"],
+    ['user frobnicate', "unknown command 'frobnicate'. Run"],
+    ['user list --frobnicate', "unknown option '--frobnicate'. Run"],
+    ['user list everything', 'too many arguments'],
+    ['user list --data=', "'--data <folder>' argument '' is invalid"],
+    ['user create --staff', "required option '--email <email>' not specified"],
+    ['user create --email a@example.com', 'Say whose user it is: --organization UID, or --staff'],
+    ['user create --email a@example.com --organization x --staff', 'cannot be used with'],
+    ['user create --email a@example.com --organization x --assign y', '--assign is for --staff only'],
+    ['user create --email nobody --staff', '--email must be an e-mail address, not "nobody"'],
+    ['user ban', "missing required argument 'user'"],
+    ['token create', "required option '--user <email>' not specified"],
+    ['token create --user a@example.com --expires 5', 'such as 90s, 15m, 1h or 30d'],
+    ['token create --user a@example.com --expires 0h', 'such as 90s, 15m, 1h or 30d'],
+    ['token create --user a@example.com --expires 1y', 'such as 90s, 15m, 1h or 30d'],
+    ['token create --user a@example.com --expires 9999d', 'such as 90s, 15m, 1h or 30d'],
+    [
+      'organization create UPPER --name Upper',
+      'UID must be 1 to 50 lowercase letters and digits, not "UPPER"',
+    ],
+    ['organization create lower --name=', '--name must not be empty'],
+    ['organization create lower', "required option '--name <name>' not specified"],
+    ['serve --port 70000', '--port must be a whole number from 0 to 65535, not "70000"'],
+    ['serve --port http', '--port must be a whole number from 0 to 65535, not "http"'],
+    [
+      'serve --areas v1,nonsense',
+      '--areas must be one of v1, tagging, assessment, asset, streaming, not "nonsense"',
+    ],
+    ['serve --areas ,', '--areas must name at least one of'],
+    ['backup', "missing required argument 'file'"],
+  ])('%s', async (command, message) => {
+    const { code, stdout, stderr } = await assay.run(command.split(' '));
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^assay: .*\n$/);
+    expect(stderr).toContain(message);
+  });
+
+  it.each([
+    ['PORT', 'http'],
+    ['ASSAY_AREAS', 'nonsense'],
+    ['ASSAY_RATE_LIMIT', '-1'],
+    ['ASSAY_BASE_URL', 'nowhere'],
+    ['ASSAY_DATABASE_URL', 'mysql://db/assay'],
+  ])('with a bad %s', async (name, value) => {
+    const { code, stdout, stderr } = await assay.run(['user', 'list'], { env: { [name]: value } });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`^assay: ${name} .*\\n$`));
+  });
+
+  it.each([[''], ['user'], ['organization group']])(
+    '%s without a command shows the commands',
+    async (command) => {
+      const { code, stdout, stderr } = await assay.run(command.split(' ').filter(Boolean));
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(/^Usage: assay /);
+    },
+  );
+});
+
+describe('a command that cannot do its work', () => {
+  it('says so when the data folder is none', async () => {
+    const file = join(assay.database.dataDirectory, 'file');
+    writeFileSync(file, '');
+    const { code, stderr } = await assay.run(['organization', 'list'], { data: join(file, 'data') });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^assay: The data folder .* cannot be used \(ENOTDIR\)\. Choose one with --data\.\n$/,
+    );
+  });
+
+  it('says so when PostgreSQL does not answer, without the password', async () => {
+    const { code, stderr } = await assay.run(['organization', 'list'], {
+      env: { ASSAY_DATABASE_URL: 'postgres://assay:hunter2@127.0.0.1:1/assay' },
+    });
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      'assay: PostgreSQL at 127.0.0.1:1 does not answer (ECONNREFUSED). Check ASSAY_DATABASE_URL, and that it runs.\n',
+    );
+  });
+
+  it.runIf(engine() === 'postgres')('says so when the database is not there', async () => {
+    const url = new URL(assay.database.databaseUrl ?? '');
+    url.pathname = '/nosuchdatabase';
+    const { code, stderr } = await assay.run(['organization', 'list'], {
+      env: { ASSAY_DATABASE_URL: url.href },
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^assay: PostgreSQL at \S+ has no database "nosuchdatabase"\. .*\n$/);
+  });
+});
