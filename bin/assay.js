@@ -2,6 +2,15 @@
 import { existsSync } from 'node:fs';
 
 const main = new URL('../dist/main.js', import.meta.url);
+
+if (process.env.npm_command === 'exec') {
+  // Between npx and this runs a shell, which a signal ends without passing it on.
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM');
+  }, 250).unref();
+}
+
 if (existsSync(main)) {
   await import(main.href);
 } else {
