@@ -18,8 +18,13 @@ export interface Context {
 /**
  * Opens the database and the keys. The database may still need its migrations.
  * @param destination where log lines go; standard output when absent
+ * @param pageCache in MiB; see `DatabaseConfig`
  */
-export async function openContext(config: Config, destination?: DestinationStream): Promise<Context> {
+export async function openContext(
+  config: Config,
+  destination?: DestinationStream,
+  pageCache?: number,
+): Promise<Context> {
   const log = pino(
     { level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
     destination,
@@ -30,6 +35,7 @@ export async function openContext(config: Config, destination?: DestinationStrea
     databaseUrl: config.databaseUrl,
     dataDirectory: config.dataDirectory,
     timeout: config.requestTimeout,
+    pageCache,
   });
   const addresses = addressesOf(config, `http://${hostInUrl(config.host)}:${config.port}`);
   return { config, db, keys, log, clock: Date.now, addresses };

@@ -17,6 +17,8 @@ export interface DatabaseConfig {
   dataDirectory: string;
   /** The longest that one statement may run on PostgreSQL, and that a write waits for the lock on SQLite, in ms. */
   timeout: number;
+  /** How many MiB of pages each of SQLite's two connections keeps in memory; 64 unless told. */
+  pageCache?: number | undefined;
 }
 
 export interface DatabaseStatistics {

@@ -21,10 +21,11 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   writer.exec('pragma journal_mode = wal');
   writer.exec('pragma synchronous = full');
   writer.exec('pragma wal_autocheckpoint = 4000');
-  writer.exec('pragma cache_size = -65536');
+  const cacheSize = `pragma cache_size = -${(config.pageCache ?? 64) * 1024}`;
+  writer.exec(cacheSize);
   writer.exec('pragma temp_store = memory');
   const reader = new DatabaseSync(path, { timeout: config.timeout, readOnly: true });
-  reader.exec('pragma cache_size = -65536');
+  reader.exec(cacheSize);
   reader.exec('pragma temp_store = memory');
 
   const statements = new StatementCache(writer);
@@ -188,13 +189,20 @@ function adapt(statement: StatementSyncInstance) {
   return {
     reader: statement.columns().length > 0,
     all: (parameters: readonly unknown[]) =>
-      translating(() => statement.all(...parameters.map(bindable)) as unknown[]),
-    run: (parameters: readonly unknown[]) => translating(() => statement.run(...parameters.map(bindable))),
-    iterate: (parameters: readonly unknown[]) => statement.iterate(...parameters.map(bindable)),
+      translating(() => statement.all(...bindable(parameters)) as unknown[]),
+    run: (parameters: readonly unknown[]) => translating(() => statement.run(...bindable(parameters))),
+    iterate: (parameters: readonly unknown[]) => statement.iterate(...bindable(parameters)),
   };
 }
 
-/** A list travels as JSON, which `isOneOf` takes apart again. */
-function bindable(value: unknown): unknown {
+/** A list travels as JSON, which `isOneOf` takes apart again. Most statements have none, and some many parameters. */
+function bindable(parameters: readonly unknown[]): readonly unknown[] {
+  for (const value of parameters) {
+    if (typeof value === 'object' && value !== null) return parameters.map(bindableValue);
+  }
+  return parameters;
+}
+
+function bindableValue(value: unknown): unknown {
   return Array.isArray(value) ? JSON.stringify(value) : value;
 }

@@ -26,6 +26,12 @@ export function newAssetUid(): string {
   return randomBytes(12).toString('hex');
 }
 
+/** @returns uids for many assets, for one call of the random generator */
+export function newAssetUids(count: number): string[] {
+  const digits = randomBytes(12 * count).toString('hex');
+  return Array.from({ length: count }, (_, index) => digits.slice(24 * index, 24 * (index + 1)));
+}
+
 /**
  * Creates an asset.
  * @throws Failure `invalid` for an unknown organization or a bad name, `conflict` for an address that a host has

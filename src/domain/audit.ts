@@ -1,4 +1,5 @@
 import type { Actor } from '../auth/callers.ts';
+import { prepareInsert } from '../db/bulk.ts';
 import type { Transaction } from '../db/engine.ts';
 import { prepareWrite } from '../db/prepared.ts';
 
@@ -62,4 +63,40 @@ export async function recordChange(tx: Transaction, actor: Actor, change: Change
     before: change.before === null ? null : JSON.stringify(change.before),
     after: change.after === null ? null : JSON.stringify(change.after),
   });
+}
+
+const insertEvents = prepareInsert('audit_events', {
+  at: 'int',
+  action: 'text',
+  object_type: 'text',
+  object_id: 'text',
+  organization_id: 'int',
+  user_id: 'int',
+  credential_id: 'text',
+  address: 'text',
+  request_id: 'text',
+  before: 'text',
+  after: 'text',
+});
+
+/** The same for many changes of one unit of work. */
+export async function recordChanges(
+  tx: Transaction,
+  actor: Actor,
+  changes: readonly Change[],
+): Promise<void> {
+  const rows = changes.map(({ at, action, object, organizationId, before, after }) => [
+    at,
+    action,
+    object[0],
+    String(object[1]),
+    organizationId,
+    actor.userId,
+    actor.credentialId,
+    actor.address,
+    actor.requestId,
+    before === null ? null : JSON.stringify(before),
+    after === null ? null : JSON.stringify(after),
+  ]);
+  await insertEvents(tx, rows);
 }

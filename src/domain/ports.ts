@@ -211,7 +211,7 @@ interface Assets {
 }
 
 /** Whoever recounts the same assets at the same time waits here, and then counts what the other one committed. */
-const lockAssets = prepareWrite<Assets, never>((tx, p) =>
+export const lockAssets = prepareWrite<Assets, never>((tx, p) =>
   tx
     .updateTable('assets')
     .set((eb) => ({ updated_at: eb.ref('updated_at') }))

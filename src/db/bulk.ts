@@ -1,0 +1,55 @@
+import { CompiledQuery, PostgresAdapter } from 'kysely';
+import type { Transaction } from './engine.ts';
+
+export type ColumnKind = 'int' | 'text';
+type Value = string | number | null;
+/** The values of one row, in the order of the columns. */
+export type Row = readonly Value[];
+
+/** Rows a statement on SQLite; the rest of a list goes in the next smaller one, so that few statements are prepared. */
+const STATEMENT_SIZES = [200, 20, 1];
+
+/**
+ * An insert of any number of rows, as fast as the engine takes them: SQLite wants many rows of bound parameters in a
+ * statement that stays the same, PostgreSQL an array a column.
+ * @param columns the columns in the order of a row's values
+ * @param conflict what follows the rows: `on conflict …`
+ */
+export function prepareInsert(
+  table: string,
+  columns: Readonly<Record<string, ColumnKind>>,
+  conflict = '',
+): (tx: Transaction, rows: readonly Row[]) => Promise<void> {
+  const names = Object.keys(columns);
+  const target = `insert into ${table} (${names.map((name) => `"${name}"`).join(', ')})`;
+
+  const placeholders = `(${names.map(() => '?').join(', ')})`;
+  const statements = STATEMENT_SIZES.map((size) => ({
+    size,
+    sql: `${target} values ${Array(size).fill(placeholders).join(', ')} ${conflict}`,
+  }));
+  async function insertIntoSqlite(tx: Transaction, rows: readonly Row[]): Promise<void> {
+    let start = 0;
+    for (const { size, sql } of statements) {
+      for (; rows.length - start >= size; start += size) {
+        const values: Value[] = [];
+        for (let index = start; index < start + size; index += 1) values.push(...(rows[index] as Row));
+        await tx.executeQuery(CompiledQuery.raw(sql, values));
+      }
+    }
+  }
+
+  const types = { int: 'bigint[]', text: 'text[]' };
+  const arrays = names.map((name, index) => `$${index + 1}::${types[columns[name] as ColumnKind]}`);
+  const fromArrays = `${target} select * from unnest(${arrays.join(', ')}) ${conflict}`;
+  async function insertIntoPostgres(tx: Transaction, rows: readonly Row[]): Promise<void> {
+    const values = names.map((_name, column) => rows.map((row) => row[column]));
+    await tx.executeQuery(CompiledQuery.raw(fromArrays, values));
+  }
+
+  return async (tx, rows) => {
+    if (rows.length === 0) return;
+    const postgres = tx.getExecutor().adapter instanceof PostgresAdapter;
+    await (postgres ? insertIntoPostgres(tx, rows) : insertIntoSqlite(tx, rows));
+  };
+}
