@@ -4,7 +4,7 @@ import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { commandLine } from '../auth/callers.ts';
 import { importReport, type ImportSummary } from '../importers/ingest.ts';
-import { readNmapReport } from '../importers/nmap.ts';
+import { readNmapReportInThread } from '../importers/nmap-thread.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { withContext } from './open.ts';
 import { requireOrganization } from './organization.ts';
@@ -48,7 +48,7 @@ async function importNmap(
     const bar = progressBar(source.size);
     const { summary, failure } = await importReport(
       { db, actor: commandLine(), organizationId: organization.id, clock },
-      readNmapReport(source.chunks),
+      readNmapReportInThread(source.chunks),
       (bytes) => bar?.update(bytes),
     );
     bar?.stop();
@@ -56,7 +56,11 @@ async function importNmap(
     if (json === true) printJson({ organization: uid, ...summary, error: refusal?.message ?? null });
     else printLines(...show(summary));
     if (refusal !== undefined) {
-      const kept = 'Everything up to the last whole host before that is imported.';
+      const { created, updated, unchanged } = summary.hosts;
+      const kept =
+        created + updated + unchanged > 0
+          ? 'Everything up to the last whole host before that is imported.'
+          : 'Nothing was imported.';
       throw new Refusal(`${file === '-' ? 'standard input' : file}: ${refusal.message} ${kept}`);
     }
   });

@@ -22,7 +22,10 @@ export interface Serving {
 
 export interface CommandLine {
   /** Runs a command to its end, on the data folder and the database. */
-  run(args: readonly string[], options?: { env?: Record<string, string>; data?: string }): Promise<Finished>;
+  run(
+    args: readonly string[],
+    options?: { env?: Record<string, string>; data?: string; /** For standard input. */ input?: string },
+  ): Promise<Finished>;
   /** The same, expecting success and JSON. */
   json(...args: readonly string[]): Promise<any>;
   /** Starts a server on a free port and waits until it is ready. */
@@ -57,7 +60,11 @@ export async function startCommandLine(): Promise<CommandLine> {
         ...env,
       },
     });
-  const run: CommandLine['run'] = (args, { env, data } = {}) => finish(start(args, env, data));
+  const run: CommandLine['run'] = (args, { env, data, input } = {}) => {
+    const child = start(args, env, data);
+    if (input !== undefined) child.stdin.end(input);
+    return finish(child);
+  };
 
   return {
     database,

@@ -1,0 +1,85 @@
+import { on } from 'node:events';
+import { isMainThread, parentPort, Worker } from 'node:worker_threads';
+import { ReportError } from './bounded-xml.ts';
+import { readNmapReport, type ReportPiece } from './nmap.ts';
+
+/** Chunks that the thread is given ahead of their answers, so that it does not wait while the database writes. */
+const MAX_AHEAD = 32;
+/** In MiB: nearly all that the thread makes is soon thrown away. */
+const NURSERY_SIZE = 8;
+
+/** One answer to each chunk and two at the end: JSON, because objects cost more to hand over. */
+type Message =
+  | { piece: string }
+  /** Follows the last piece. */
+  | { end: true }
+  | { failure: string; isReportError: boolean };
+
+/** `readNmapReport` in a thread of its own, so that reading and writing share the time on two processors. */
+export async function* readNmapReportInThread(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<ReportPiece, void> {
+  const worker = new Worker(new URL(import.meta.url), {
+    resourceLimits: { maxYoungGenerationSizeMb: NURSERY_SIZE },
+  });
+  const answers = on(worker, 'message', { close: ['exit'] });
+  let coverage: ReportPiece['coverage'] = [];
+  let ended = false;
+  const next = async (): Promise<ReportPiece[]> => {
+    const { value } = (await answers.next()) as { value: [Message] | undefined };
+    if (value === undefined) throw new Error('The thread that reads the report ended by itself.');
+    const [message] = value;
+    if ('failure' in message) {
+      throw message.isReportError ? new ReportError(message.failure) : new Error(message.failure);
+    }
+    if ('end' in message) {
+      ended = true;
+      return [];
+    }
+    const piece = JSON.parse(message.piece) as Omit<ReportPiece, 'coverage'> & Partial<ReportPiece>;
+    coverage = piece.coverage ?? coverage;
+    return [{ ...piece, coverage }];
+  };
+  let ahead = 0;
+  try {
+    for await (const chunk of chunks) {
+      const copy = new Uint8Array(chunk);
+      worker.postMessage(copy, [copy.buffer]);
+      for (ahead += 1; ahead > MAX_AHEAD; ahead -= 1) yield* await next();
+    }
+    worker.postMessage(null, []);
+    while (!ended) yield* await next();
+  } catch (error) {
+    // What was read before the source failed is whole all the same.
+    if (!(error instanceof ReportError)) for (; ahead > 0; ahead -= 1) yield* await next();
+    throw error;
+  } finally {
+    await worker.terminate();
+  }
+}
+
+async function* receivedChunks(port: NonNullable<typeof parentPort>): AsyncGenerator<Uint8Array, void> {
+  for await (const [chunk] of on(port, 'message') as AsyncIterable<[Uint8Array | null]>) {
+    if (chunk === null) return;
+    yield chunk;
+  }
+}
+
+async function answer(port: NonNullable<typeof parentPort>): Promise<void> {
+  const send = (message: Message): void => port.postMessage(message);
+  let told: ReportPiece['coverage'] = [];
+  try {
+    for await (const { coverage, ...piece } of readNmapReport(receivedChunks(port))) {
+      send({ piece: JSON.stringify(coverage === told ? piece : { ...piece, coverage }) });
+      told = coverage;
+    }
+    send({ end: true });
+  } catch (error) {
+    send({
+      failure: error instanceof Error ? error.message : String(error),
+      isReportError: error instanceof ReportError,
+    });
+  }
+}
+
+if (!isMainThread && parentPort !== null) await answer(parentPort);

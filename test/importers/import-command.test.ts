@@ -1,0 +1,105 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandLine, startCommandLine } from '../cli/command-line.ts';
+import { FIRST, host, port, report } from './reports.ts';
+
+let assay: CommandLine;
+let folder: string;
+beforeAll(async () => {
+  assay = await startCommandLine();
+  folder = assay.database.dataDirectory;
+  await assay.json('organization', 'create', 'acme', '--name', 'Acme');
+});
+afterAll(() => assay.close());
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const importing = (...args: string[]) => assay.run(['import', 'nmap', ...args]);
+
+describe('assay import nmap', () => {
+  it('tells what it did, in lines and as JSON', async () => {
+    const path = file('first.xml', FIRST);
+    const lines = await importing(path, '--organization', 'acme');
+    expect(lines).toMatchObject({ code: 0, stderr: '' });
+    expect(lines.stdout).toMatch(/^hosts created +1$/m);
+    expect(lines.stdout).toMatch(/^ports open +5$/m);
+    expect(lines.stdout).toMatch(/^read +\d+\.\d MB in \d+\.\d s$/m);
+    expect(await assay.json('import', 'nmap', path, '--organization', 'acme')).toEqual({
+      organization: 'acme',
+      hosts: { created: 0, updated: 0, unchanged: 1, down: 0 },
+      ports: { open: 5, closed: 21 },
+      markedClosed: 0,
+      bytes: Buffer.byteLength(FIRST),
+      seconds: expect.any(Number),
+      error: null,
+    });
+  });
+
+  it('reads more than the thread that parses is given at once', async () => {
+    let hosts = '';
+    for (let number = 0; number < 12_000; number += 1) {
+      hosts += host(`10.1.${number >> 8}.${number & 255}`, `<!-- ${'x'.repeat(150)} -->${port(22)}`);
+    }
+    const path = file('many.xml', report(hosts));
+    expect(await assay.json('import', 'nmap', path, '--organization', 'acme')).toMatchObject({
+      hosts: { created: 12_000 },
+      ports: { open: 12_000 },
+    });
+  });
+
+  it('keeps and tells what came before the end of a report that is cut off', async () => {
+    const path = file(
+      'cut.xml',
+      report(host('192.0.2.1', port(22)) + host('192.0.2.2', port(22))).slice(0, -60),
+    );
+    const { code, stdout, stderr } = await importing(path, '--organization', 'acme', '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      hosts: { created: 1 },
+      error: expect.stringMatching(/^line 6, column \d+: the report ends too early/),
+    });
+    expect(stderr).toMatch(
+      /cut\.xml: line 6, .* Everything up to the last whole host before that is imported\.\n$/,
+    );
+  });
+
+  it.each<[string, () => string[], number, RegExp]>([
+    [
+      'a report that is none',
+      () => [file('no.xml', '<html></html>'), '--organization', 'acme'],
+      1,
+      /no\.xml: line 1, .* Nothing was imported/,
+    ],
+    [
+      'a file that is missing',
+      () => [join(folder, 'missing.xml'), '--organization', 'acme'],
+      1,
+      /There is no file .*missing\.xml/,
+    ],
+    ['a folder', () => [folder, '--organization', 'acme'], 1, /is a folder/],
+    [
+      'an unknown organization',
+      () => [join(folder, 'missing.xml'), '--organization', 'nobody'],
+      1,
+      /There is no organization "nobody"/,
+    ],
+    ['no organization', () => ['-'], 2, /--organization/],
+  ])('refuses %s', async (_name, args, code, message) => {
+    const finished = await importing(...args());
+    expect(finished.code).toBe(code);
+    expect(finished.stderr).toMatch(/^assay: /);
+    expect(finished.stderr).toMatch(message);
+  });
+
+  it('reads standard input', async () => {
+    const input = report(host('192.0.2.77', port(22)));
+    const finished = await assay.run(['import', 'nmap', '-', '--organization', 'acme', '--json'], { input });
+    expect(finished).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(finished.stdout)).toMatchObject({ hosts: { created: 1 }, bytes: input.length });
+  });
+});

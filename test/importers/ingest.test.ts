@@ -1,0 +1,432 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { commandLine } from '../../src/auth/callers.ts';
+import { importReport, type ImportTarget } from '../../src/importers/ingest.ts';
+import { readNmapReport } from '../../src/importers/nmap.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+import { FIRST, host, inChunks, port, report, SECOND, SEEN } from './reports.ts';
+
+const NOW = Date.UTC(2030, 0, 1);
+const FIRST_SEEN = 1_795_260_470_000;
+const SECOND_SEEN = 1_795_260_887_000;
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+beforeAll(async () => {
+  server = await startTestServer({}, () => NOW);
+  world = worldOf(server);
+});
+beforeEach(async () => {
+  organization = await world.organization();
+});
+afterAll(() => server.close());
+
+const target = (): ImportTarget => ({
+  db: server.context.db,
+  actor: commandLine(),
+  organizationId: organization.id,
+  clock: server.context.clock,
+});
+
+async function imported(text: string, into = target()) {
+  const { summary, failure } = await importReport(into, readNmapReport(inChunks(text)));
+  if (failure !== undefined) throw failure;
+  const { seconds, bytes, ...counts } = summary;
+  expect(bytes).toBe(Buffer.byteLength(text));
+  expect(seconds).toBeGreaterThanOrEqual(0);
+  return counts;
+}
+
+const NO_HOSTS = { created: 0, updated: 0, unchanged: 0, down: 0 };
+
+const assets = () =>
+  server.context.db.read
+    .selectFrom('assets')
+    .selectAll()
+    .where('organization_id', '=', organization.id)
+    .orderBy('id')
+    .execute();
+
+/** The ports of the organization's hosts, and whether `port_counts` is what they come to. */
+async function ports() {
+  const rows = await server.context.db.read
+    .selectFrom('ports')
+    .innerJoin('assets', 'assets.id', 'ports.asset_id')
+    .selectAll('ports')
+    .where('assets.organization_id', '=', organization.id)
+    .orderBy('asset_id')
+    .orderBy('number')
+    .orderBy('protocol')
+    .execute();
+  const counted = new Map<string, number>();
+  for (const { asset_id, observed_state } of rows) {
+    const key = `${asset_id} ${observed_state}`;
+    counted.set(key, (counted.get(key) ?? 0) + 1);
+  }
+  const counts = await server.context.db.read
+    .selectFrom('port_counts')
+    .innerJoin('assets', 'assets.id', 'port_counts.asset_id')
+    .selectAll('port_counts')
+    .where('assets.organization_id', '=', organization.id)
+    .execute();
+  expect(new Map(counts.map((row) => [`${row.asset_id} ${row.observed_state}`, row.ports]))).toEqual(counted);
+  return rows;
+}
+
+const states = async () =>
+  Object.fromEntries((await ports()).map((row) => [`${row.number}/${row.protocol}`, row.observed_state]));
+
+async function events(action: string) {
+  const found = (await world.auditEvents()).filter(
+    (event) => event.action === action && event.organization_id === organization.id,
+  );
+  return found.map((event) => ({
+    ...event,
+    before: event.before === null ? null : JSON.parse(event.before),
+    after: event.after === null ? null : JSON.parse(event.after),
+  }));
+}
+
+describe('the first scan of a host', () => {
+  it('makes it an asset with its ports', async () => {
+    expect(await imported(FIRST)).toEqual({
+      hosts: { ...NO_HOSTS, created: 1 },
+      ports: { open: 5, closed: 21 },
+      markedClosed: 0,
+    });
+    const [asset] = await assets();
+    expect(asset).toEqual({
+      id: expect.any(Number),
+      uid: expect.stringMatching(/^[0-9a-f]{24}$/),
+      organization_id: organization.id,
+      type: 'host',
+      name: 'localhost',
+      address: '127.0.0.1',
+      criticality: 'undefined',
+      writable_by: 'any',
+      created_at: NOW,
+      updated_at: NOW,
+    });
+    const rows = await ports();
+    expect(rows).toHaveLength(26);
+    expect(rows.find(({ number }) => number === 8080)).toEqual({
+      asset_id: asset?.id,
+      protocol: 'tcp',
+      number: 8080,
+      observed_state: 'open',
+      service_name: 'http',
+      service_banner: 'nginx 1.24.0',
+      product_name: 'nginx',
+      product_version: '1.24.0',
+      cpe: 'cpe:/a:igor_sysoev:nginx:1.24.0',
+      first_seen: FIRST_SEEN,
+      last_seen: FIRST_SEEN,
+    });
+  });
+
+  it('is told by the audit log with all that is new', async () => {
+    await imported(
+      report(
+        host('192.0.2.1', port(22, 'open', '<service name="ssh" method="probed"/>') + port(23, 'closed')),
+      ),
+    );
+    const [asset] = await assets();
+    expect(await events('asset.create')).toEqual([
+      {
+        id: expect.any(Number),
+        at: NOW,
+        action: 'asset.create',
+        object_type: 'asset',
+        object_id: asset?.uid,
+        organization_id: organization.id,
+        user_id: null,
+        credential_id: null,
+        address: null,
+        request_id: expect.any(String),
+        before: null,
+        after: {
+          type: 'host',
+          name: '192.0.2.1',
+          address: '192.0.2.1',
+          criticality: 'undefined',
+          writable_by: 'any',
+          scanned_at: SEEN * 1_000,
+          ports: {
+            fields: [
+              'number',
+              'protocol',
+              'observed_state',
+              'service_name',
+              'service_banner',
+              'product_name',
+              'product_version',
+              'cpe',
+            ],
+            rows: [
+              [22, 'tcp', 'open', 'ssh', null, null, null, null],
+              [23, 'tcp', 'closed', null, null, null, null, null],
+            ],
+          },
+        },
+      },
+    ]);
+  });
+
+  it('shows through operation 14', async () => {
+    const admin = await world.user({ organization: organization.uid, admin: true });
+    await imported(FIRST);
+    const uid = (await assets())[0]?.uid;
+    const { status, body } = await server.request(
+      'GET',
+      `/api/streaming/v1/${organization.uid}/assets/${uid}/ports?limit=1`,
+      { token: admin.token },
+    );
+    expect(status).toBe(200);
+    expect(body.data.attributes.ports).toMatchObject([{ number: 8021, service_name: 'ftp' }]);
+  });
+});
+
+describe('a second scan', () => {
+  it('updates what it saw', async () => {
+    await imported(FIRST);
+    const before = await assets();
+    expect(await imported(SECOND)).toEqual({
+      hosts: { ...NO_HOSTS, updated: 1 },
+      ports: { open: 5, closed: 21 },
+      markedClosed: 1,
+    });
+    expect(await assets()).toEqual(before);
+    const rows = await ports();
+    expect(rows.every((row) => row.first_seen === FIRST_SEEN && row.last_seen === SECOND_SEEN)).toBe(true);
+    expect(rows.filter(({ number }) => [8021, 8081].includes(number))).toMatchObject([
+      { observed_state: 'closed', service_name: 'ftp', product_name: 'ProFTPD' },
+      {
+        observed_state: 'open',
+        service_name: 'http',
+        product_name: 'SimpleHTTPServer',
+        product_version: '0.6',
+      },
+    ]);
+    expect(await events('asset.scan')).toMatchObject([
+      {
+        object_id: before[0]?.uid,
+        before: {
+          ports: [
+            { port: '8021/tcp', observed_state: 'open' },
+            {
+              port: '8081/tcp',
+              observed_state: 'closed',
+              service_name: 'blackice-icecap',
+              product_name: null,
+            },
+          ],
+        },
+        after: {
+          scanned_at: SECOND_SEEN,
+          ports: [
+            { port: '8021/tcp', observed_state: 'closed' },
+            {
+              port: '8081/tcp',
+              observed_state: 'open',
+              service_name: 'http',
+              product_name: 'SimpleHTTPServer',
+            },
+          ],
+        },
+      },
+    ]);
+  });
+
+  it('that saw nothing new changes nothing but when it was seen, and the audit log is silent', async () => {
+    await imported(report(host('192.0.2.1', port(22))));
+    expect(await imported(report(host('192.0.2.1', port(22), { seen: SEEN + 60 })))).toMatchObject({
+      hosts: { ...NO_HOSTS, unchanged: 1 },
+      markedClosed: 0,
+    });
+    expect(await ports()).toMatchObject([{ first_seen: SEEN * 1_000, last_seen: (SEEN + 60) * 1_000 }]);
+    expect(await events('asset.scan')).toEqual([]);
+  });
+
+  it('leaves the name, the criticality and who may write as they are', async () => {
+    const input = {
+      type: 'host',
+      name: 'Mail',
+      address: '192.0.2.1',
+      criticality: 'high',
+      writableBy: 'boss',
+    } as const;
+    await world.asset({ organization: organization.uid, ...input });
+    const [before] = await assets();
+    const names = '<hostnames><hostname name="mail.example.com"/></hostnames>';
+    await imported(report(host('192.0.2.1', port(25), { inner: names })));
+    expect(await assets()).toEqual([before]);
+    expect(await states()).toEqual({ '25/tcp': 'open' });
+  });
+
+  it('touches no other organization', async () => {
+    await imported(report(host('192.0.2.1', port(22))));
+    const other = await world.organization();
+    await imported(report(host('192.0.2.1', port(80))), { ...target(), organizationId: other.id });
+    expect(await states()).toEqual({ '22/tcp': 'open' });
+  });
+});
+
+describe('a port that is not listed any more', () => {
+  const later = (inner: string, scaninfo?: string, attributes = '') =>
+    report(host('192.0.2.1', inner, { seen: SEEN + 60, attributes }), scaninfo);
+  const known = port(22) + port(80, 'filtered') + port(2_000) + port(53, 'open|filtered', '', 'udp');
+  const all = { '22/tcp': 'open', '53/udp': 'open|filtered', '80/tcp': 'filtered', '2000/tcp': 'open' };
+  beforeEach(() => imported(report(host('192.0.2.1', known))));
+
+  it.each<[string, string, object, number]>([
+    ['is closed where the scan covered it', later(''), { ...all, '22/tcp': 'closed', '80/tcp': 'closed' }, 2],
+    [
+      'keeps a state that the scan did not list one by one',
+      later('<extraports state="filtered" count="999"/>'),
+      { ...all, '22/tcp': 'closed' },
+      1,
+    ],
+    [
+      'is closed by the protocol that was scanned',
+      later('', '<scaninfo protocol="udp" services="50-60"/><scaninfo protocol="tcp" services="2000,x"/>'),
+      { ...all, '53/udp': 'closed', '2000/tcp': 'closed' },
+      2,
+    ],
+    ['stays when the scan does not say what it covered', later('', ''), all, 0],
+    ['stays when the host was given up', later('', undefined, ' timedout="true"'), all, 0],
+    ['stays when no ports were scanned', later('').replace('<ports></ports>', ''), all, 0],
+    ['stays when the scan is older', later('').replace(`${SEEN + 60}`, `${SEEN - 60}`), all, 0],
+  ])('%s', async (_name, text, expected, closed) => {
+    expect((await imported(text)).markedClosed).toBe(closed);
+    expect(await states()).toEqual(expected);
+    expect(await events('asset.scan')).toHaveLength(closed > 0 ? 1 : 0);
+  });
+
+  it('and was closed is seen as such, so that no report from between opens it again', async () => {
+    await imported(later(''));
+    await imported(report(host('192.0.2.1', port(22), { seen: SEEN + 120 })));
+    await imported(report(host('192.0.2.1', '', { seen: SEEN + 180 })));
+    await imported(report(host('192.0.2.1', port(22), { seen: SEEN + 170 })));
+    expect((await ports())[0]).toMatchObject({ observed_state: 'closed', last_seen: (SEEN + 180) * 1_000 });
+  });
+});
+
+describe('what a scan says of a service', () => {
+  const nginx =
+    '<service name="http" product="nginx" version="1.24.0" method="probed"><cpe>cpe:/a:nginx</cpe></service>';
+  const asNginx = {
+    service_name: 'http',
+    service_banner: 'nginx 1.24.0',
+    product_name: 'nginx',
+    product_version: '1.24.0',
+    cpe: 'cpe:/a:nginx',
+  };
+  it.each<[string, string, object]>([
+    ['stays when the next one asked no service', '<service name="http-alt" method="table"/>', asNginx],
+    ['stays when the next one says nothing', '', asNginx],
+    [
+      'gives way to a banner that the next one read',
+      '<service name="http-alt" method="table"/><script id="banner" output="hi"/>',
+      { ...asNginx, service_banner: 'hi' },
+    ],
+    [
+      'is replaced, with what is unknown of the new one',
+      '<service name="ssh" product="OpenSSH" method="probed"/>',
+      {
+        service_name: 'ssh',
+        service_banner: 'OpenSSH',
+        product_name: 'OpenSSH',
+        product_version: null,
+        cpe: null,
+      },
+    ],
+    [
+      'is replaced by one that answered and was not recognised',
+      '<service name="http-alt" servicefp="SF-Port" method="table"/>',
+      {
+        service_name: 'http-alt',
+        service_banner: null,
+        product_name: null,
+        product_version: null,
+        cpe: null,
+      },
+    ],
+  ])('%s', async (_name, inner, expected) => {
+    await imported(report(host('192.0.2.1', port(80, 'open', nginx))));
+    await imported(report(host('192.0.2.1', port(80, 'open', inner), { seen: SEEN + 60 })));
+    expect(await ports()).toMatchObject([expected]);
+  });
+});
+
+describe('an older report', () => {
+  it('says only when a port was first seen', async () => {
+    await imported(report(host('192.0.2.1', port(22, 'open', '<service name="ssh" method="probed"/>'))));
+    const old = port(22, 'closed') + port(23);
+    await imported(report(host('192.0.2.1', old, { seen: SEEN - 60 })));
+    expect(await ports()).toMatchObject([
+      {
+        number: 22,
+        observed_state: 'open',
+        service_name: 'ssh',
+        first_seen: (SEEN - 60) * 1_000,
+        last_seen: SEEN * 1_000,
+      },
+      { number: 23, observed_state: 'open', first_seen: (SEEN - 60) * 1_000, last_seen: (SEEN - 60) * 1_000 },
+    ]);
+  });
+
+  it('is one of now when its clock is ahead', async () => {
+    await imported(report(host('192.0.2.1', port(22), { seen: NOW / 1_000 + 3_600 })));
+    expect(await ports()).toMatchObject([{ first_seen: NOW, last_seen: NOW }]);
+  });
+});
+
+describe('a report', () => {
+  it('of many hosts is written whole, and again without a change', async () => {
+    let hosts = '';
+    for (let number = 0; number < 1_500; number += 1) {
+      const address = `10.0.${number >> 8}.${number & 255}`;
+      hosts += host(
+        address,
+        port(22) + port(80, 'closed') + port(443, number % 2 === 0 ? 'open' : 'filtered'),
+      );
+    }
+    expect(await imported(report(hosts))).toEqual({
+      hosts: { ...NO_HOSTS, created: 1_500 },
+      ports: { open: 2_250, closed: 1_500, filtered: 750 },
+      markedClosed: 0,
+    });
+    expect(await ports()).toHaveLength(4_500);
+    expect(await events('asset.create')).toHaveLength(1_500);
+    expect((await imported(report(hosts))).hosts).toEqual({ ...NO_HOSTS, unchanged: 1_500 });
+  });
+
+  it('that lists a host once for each port keeps them all', async () => {
+    const text = report(
+      host('192.0.2.1', port(22)) + host('192.0.2.1', port(80)),
+      '<scaninfo protocol="tcp"/>',
+    );
+    expect((await imported(text)).hosts).toEqual({ ...NO_HOSTS, created: 1, updated: 1 });
+    expect(await states()).toEqual({ '22/tcp': 'open', '80/tcp': 'open' });
+  });
+
+  it('of two imports at the same time leaves every port and right counts', async () => {
+    const hosts = (number: number) =>
+      Array.from({ length: 50 }, (_, index) => host(`192.0.2.${index}`, port(number))).join('');
+    await Promise.all([1_001, 1_002, 1_003].map((number) => imported(report(hosts(number)))));
+    expect(await assets()).toHaveLength(50);
+    expect(await ports()).toHaveLength(150);
+    expect(await events('asset.create')).toHaveLength(50);
+  });
+
+  it('that breaks off is kept up to the last whole host', async () => {
+    const text = report(host('192.0.2.1', port(22)) + host('192.0.2.2', port(22))).slice(0, -60);
+    const { summary, failure } = await importReport(target(), readNmapReport(inChunks(text)));
+    expect(failure).toMatchObject({
+      message: expect.stringMatching(/^line 6, column \d+: the report ends too early/),
+    });
+    expect(summary).toMatchObject({ hosts: { ...NO_HOSTS, created: 1 }, ports: { open: 1 } });
+    expect((await assets()).map(({ address }) => address)).toEqual(['192.0.2.1']);
+  });
+});

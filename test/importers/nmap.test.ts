@@ -1,0 +1,328 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { FIRST, host, port, read, report, SECOND, SEEN } from './reports.ts';
+
+const onlyPort = async (inner: string) => {
+  const { hosts, error } = await read(report(host('192.0.2.1', port(80, 'open', inner))));
+  expect(error).toBeUndefined();
+  return hosts[0]?.ports[0];
+};
+
+describe('a report that Nmap made', () => {
+  it('gives the host with its ports, services and what the scan covered', async () => {
+    const { hosts, error, down, coverage } = await read(FIRST);
+    expect(error).toBeUndefined();
+    expect(down).toBe(0);
+    expect(coverage).toEqual([
+      ['tcp', 8021, 8030],
+      ['tcp', 8075, 8085],
+      ['tcp', 8095, 8099],
+    ]);
+    expect(hosts).toHaveLength(1);
+    expect(hosts[0]).toMatchObject({
+      address: '127.0.0.1',
+      name: 'localhost',
+      seenAt: 1_795_260_470_000,
+      complete: true,
+      unlistedStates: [],
+    });
+    const ports = hosts[0]?.ports ?? [];
+    expect(
+      ports.map(({ number, state }) => `${number} ${state}`).filter((text) => /open/.test(text)),
+    ).toEqual(['8021 open', '8022 open', '8025 open', '8080 open', '8099 open']);
+    expect(ports).toHaveLength(26);
+    expect(ports[1]).toEqual({
+      protocol: 'tcp',
+      number: 8022,
+      state: 'open',
+      service: 'ssh',
+      probed: true,
+      banner: 'SSH-2.0-OpenSSH_9.6p1 Ubuntu-3ubuntu13.5',
+      product: 'OpenSSH',
+      version: '9.6p1 Ubuntu 3ubuntu13.5',
+      cpe: 'cpe:/a:openbsd:openssh:9.6p1',
+    });
+    expect(ports[2]).toMatchObject({ number: 8023, service: 'arca-api', probed: false, banner: null });
+    expect(ports.at(-1)).toMatchObject({
+      service: 'unknown',
+      probed: true,
+      banner: 'HELLO <"quoted"> & friends',
+    });
+  });
+
+  it('reads the same from chunks of any size', async () => {
+    const whole = await read(SECOND, 1_000_000);
+    for (const size of [1, 7, 1_000]) expect(await read(SECOND, size)).toEqual(whole);
+  });
+
+  it('counts hosts that are down, listed or not', async () => {
+    const down = '<host><status state="down"/><address addr="192.0.2.9" addrtype="ipv4"/></host>';
+    expect(await read(report(down + down))).toMatchObject({ hosts: [], down: 2 });
+    const total = '<runstats><hosts up="0" down="254" total="254"/></runstats>';
+    expect((await read(report(down + total))).down).toBe(254);
+  });
+});
+
+describe('a host', () => {
+  it.each([
+    ['IPv4', '192.0.2.1', '192.0.2.1'],
+    ['IPv6', '2001:DB8:0:0::1', '2001:db8::1'],
+    ['IPv6 with a zone', 'FE80::1%eth0', 'fe80::1%eth0'],
+  ])('is its address: %s', async (_name, written, address) => {
+    const mac = '<address addr="00:00:5E:00:53:01" addrtype="mac"/>';
+    expect((await read(report(host(written, '', { inner: mac })))).hosts[0]?.address).toBe(address);
+  });
+
+  it('has the first of its names', async () => {
+    const names =
+      '<hostnames><hostname name=" www.example.com "/><hostname name="b.example.com"/></hostnames>';
+    expect((await read(report(host('192.0.2.1', '', { inner: names })))).hosts[0]?.name).toBe(
+      'www.example.com',
+    );
+    expect((await read(report(host('192.0.2.1', '')))).hosts[0]?.name).toBeUndefined();
+  });
+
+  it.each([
+    ['its own end', ` endtime="${SEEN}"`, SEEN * 1_000],
+    ['the start of the run', '', 1_600_000_000_000],
+    ['the start of the run when its end is no time', ' endtime="99999999999999"', 1_600_000_000_000],
+  ])('was seen at %s', async (_name, attributes, seenAt) => {
+    const element = `<host${attributes}><address addr="192.0.2.1" addrtype="ipv4"/></host>`;
+    expect((await read(report(element))).hosts[0]?.seenAt).toBe(seenAt);
+  });
+
+  it('is not complete when Nmap gave it up or looked at no ports', async () => {
+    const gaveUp = host('192.0.2.1', '', { attributes: ' timedout="true"' });
+    const noPorts = '<host><address addr="192.0.2.2" addrtype="ipv4"/></host>';
+    const { hosts } = await read(report(gaveUp + noPorts + host('192.0.2.3', '')));
+    expect(hosts.map(({ complete }) => complete)).toEqual([false, false, true]);
+  });
+
+  it('says which states the ports have that it does not list', async () => {
+    const extra =
+      '<extraports state="closed" count="9"><extrareasons reason="reset" count="9"/></extraports>';
+    expect((await read(report(host('192.0.2.1', extra + port(1))))).hosts[0]).toMatchObject({
+      ports: [{ number: 1 }],
+      unlistedStates: ['closed'],
+    });
+  });
+
+  it('has each port once, and none of IP protocols', async () => {
+    const ports = port(53, 'open', '', 'udp') + port(53) + port(53, 'closed') + port(6, 'open', '', 'ip');
+    const { hosts } = await read(report(host('192.0.2.1', ports)));
+    expect(hosts[0]?.ports.map(({ protocol, number, state }) => [protocol, number, state])).toEqual([
+      ['udp', 53, 'open'],
+      ['tcp', 53, 'closed'],
+    ]);
+  });
+
+  it('is not taken from hints, and not from what traces and system guesses hold', async () => {
+    const hint = '<hosthint><status state="up"/><address addr="192.0.2.7" addrtype="ipv4"/></hosthint>';
+    const os =
+      '<os><portused state="open" proto="tcp" portid="9"/><osmatch><osclass><cpe>cpe:/o:x</cpe></osclass></osmatch></os>';
+    const { hosts } = await read(report(hint + host('192.0.2.1', port(1), { inner: os })));
+    expect(hosts).toMatchObject([{ address: '192.0.2.1', ports: [{ number: 1, cpe: null }] }]);
+  });
+});
+
+describe('a service', () => {
+  it.each([
+    [
+      'product, version and the rest',
+      'product="nginx" version="1.2" extrainfo="Debian"',
+      'nginx 1.2 (Debian)',
+    ],
+    ['what there is of them', 'extrainfo="protocol 2"', '(protocol 2)'],
+    ['nothing', '', null],
+  ])('has as banner %s', async (_name, attributes, banner) => {
+    expect((await onlyPort(`<service name="http" ${attributes} method="probed"/>`))?.banner).toBe(banner);
+  });
+
+  it('has the output of the banner script as banner where it ran', async () => {
+    const inner = '<service name="http" product="nginx"/><script id="banner" output=" hello&#10;there "/>';
+    expect((await onlyPort(inner))?.banner).toBe('hello\nthere');
+    expect(
+      (await onlyPort('<service name="http" product="nginx"/><script id="banner" output=""/>'))?.banner,
+    ).toBe('nginx');
+    expect((await onlyPort('<script id="http-title" output="x"/>'))?.banner).toBeNull();
+  });
+
+  it('behind TLS is named as Nmap prints it', async () => {
+    expect((await onlyPort('<service name="http" tunnel="ssl"/>'))?.service).toBe('ssl/http');
+  });
+
+  it('keeps the first CPE name', async () => {
+    const inner = '<service name="x"><cpe>cpe:/a:b&amp;c</cpe><cpe>cpe:/o:d</cpe></service>';
+    expect((await onlyPort(inner))?.cpe).toBe('cpe:/a:b&c');
+  });
+
+  it('has texts of bounded length that are never cut within a character', async () => {
+    const found = await onlyPort(
+      `<service name="${'n'.repeat(300)}" product="${'p'.repeat(254)}😀" version="   "/>`,
+    );
+    expect(found?.service).toBe('n'.repeat(255));
+    expect(found?.product).toBe('p'.repeat(254));
+    expect(found?.version).toBeNull();
+  });
+});
+
+describe('a report that cannot be used', () => {
+  const whole = host('192.0.2.1', port(22));
+  const nested = (depth: number) => '<a>'.repeat(depth) + '</a>'.repeat(depth);
+  const manyPorts = () => {
+    let ports = '';
+    for (let number = 0; number < 65_536; number += 1) ports += port(number);
+    return ports.repeat(3) + port(1);
+  };
+  const bomb =
+    '<!DOCTYPE nmaprun [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>\n<nmaprun>&b;</nmaprun>';
+  const head = report(whole).replace('</nmaprun>\n', '');
+
+  it.each<[string, () => string | Uint8Array, RegExp, number]>([
+    ['is empty', () => '', /^The report is empty\.$/, 0],
+    [
+      'holds spaces alone',
+      () => ' \n',
+      /^line 2, column 1: the report ends too early .* "nmap -oX" writes\.$/,
+      0,
+    ],
+    [
+      'is no XML',
+      () => 'Nmap scan report for example.com\n',
+      /^line 2, column 1: text data .* "nmap -oX" writes\.$/,
+      0,
+    ],
+    ['is other XML', () => '<html><host/></html>', /^line 1, column 7: the report begins with <html>/, 0],
+    ['is compressed', () => gzipSync(FIRST), /^The report is not text\. Unpack it first/, 0],
+    [
+      'has an entity bomb',
+      () => bomb,
+      /^line 1, column \d+: the document type .* defines things of its own/,
+      0,
+    ],
+    [
+      'has another document type',
+      () => '<!DOCTYPE html>\n<nmaprun/>',
+      /^line 1, column 16: the document type/,
+      0,
+    ],
+    [
+      'uses an entity that is not XML’s own',
+      () => `${head}&x;</nmaprun>`,
+      /^line 6, column 4: undefined entity/,
+      1,
+    ],
+    ['is XML 1.1', () => '<?xml version="1.1"?><nmaprun/>', /XML 1\.1, and only XML 1\.0/, 0],
+    [
+      'is declared in another encoding',
+      () => '<?xml version="1.0" encoding="ISO-8859-1"?><nmaprun/>',
+      /only UTF-8/,
+      0,
+    ],
+    [
+      'is nested too deep',
+      () => `${head}${nested(64)}</nmaprun>`,
+      /^line 6, column 193: .* more than 64 deep/,
+      1,
+    ],
+    [
+      'has too many attributes',
+      () => `${head}<a ${Array.from({ length: 129 }, (_, index) => `a${index}=""`).join(' ')}/></nmaprun>`,
+      /^line 6, column \d+: an element has more than 128 attributes/,
+      1,
+    ],
+    [
+      'has too long an attribute',
+      () => `${head}<a b="${'x'.repeat(5 * 1024 * 1024)}"/></nmaprun>`,
+      /^line 6, column \d+: no tag ends within 4 MiB/,
+      1,
+    ],
+    [
+      'has too long a comment',
+      () => `${head}<!--${'x'.repeat(5 * 1024 * 1024)}--></nmaprun>`,
+      /no tag ends within/,
+      1,
+    ],
+    [
+      'has a host with too many ports',
+      () => report(whole + host('192.0.2.2', manyPorts())),
+      /more than 196608 ports/,
+      1,
+    ],
+    [
+      'is cut off',
+      () => FIRST.slice(0, -200),
+      /^line 45, column 65: the report ends too early \(unclosed tag: runstats\)/,
+      1,
+    ],
+    ['is cut off within a host', () => report(whole).slice(0, -40), /ends too early/, 0],
+    [
+      'is cut off within a character',
+      () => Buffer.from(`${head}<!-- é`).subarray(0, -1),
+      /byte \d+ of the report is not UTF-8/,
+      1,
+    ],
+    [
+      'has bytes that are not UTF-8',
+      () => Buffer.concat([Buffer.from(head), Buffer.from([0xff]), Buffer.from('</nmaprun>')]),
+      new RegExp(`^line 6, column 1: byte ${head.length} of the report is not UTF-8\\.$`),
+      1,
+    ],
+    ['has a NUL character', () => `${head}\0</nmaprun>`, /^line 6, column 2: disallowed character/, 1],
+    [
+      'refers to half a surrogate pair',
+      () => `${head}<a b="&#xD800;"/></nmaprun>`,
+      /malformed character entity/,
+      1,
+    ],
+    [
+      'closes a host wrongly',
+      () => report(`${whole}${whole.replace('</host>', '</hosts>')}`),
+      /unexpected close tag/,
+      1,
+    ],
+    [
+      'has a host without an address',
+      () => report(`${whole}<host><ports/></host>`),
+      /^line 6, column \d+: .* no IP address/,
+      1,
+    ],
+    [
+      'has an address that is none',
+      () => report(whole + host('192.0.2.256', '')),
+      /"192\.0\.2\.256" is not an IP address/,
+      1,
+    ],
+    [
+      'has a port that is none',
+      () => report(whole + host('192.0.2.2', port(65_536))),
+      /"65536" is not the number of a port/,
+      1,
+    ],
+    [
+      'has a state that is none',
+      () => report(whole + host('192.0.2.2', port(1, 'ajar'))),
+      /"ajar" is not the state of a port/,
+      1,
+    ],
+  ])('when it %s', async (_name, bytes, message, hosts) => {
+    const found = await read(bytes());
+    expect(found.error).toMatch(message);
+    expect(found.name).toBe('ReportError');
+    expect(found.hosts).toHaveLength(hosts);
+  });
+
+  it('holds no more than a piece of one that never ends a tag', async () => {
+    async function* endless() {
+      yield Buffer.from('<nmaprun><a b="');
+      for (;;) yield Buffer.alloc(65_536, 'x');
+    }
+    const { readNmapReport } = await import('../../src/importers/nmap.ts');
+    let bytes = 0;
+    const reading = (async () => {
+      for await (const piece of readNmapReport(endless())) bytes = piece.bytes;
+    })();
+    await expect(reading).rejects.toThrow(/no tag ends within 4 MiB/);
+    expect(bytes).toBeLessThan(5 * 1024 * 1024);
+  });
+});

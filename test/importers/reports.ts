@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import type { ScannedHost } from '../../src/domain/host-scans.ts';
+import { readNmapReport, type ReportPiece } from '../../src/importers/nmap.ts';
+
+/** Reports that `nmap -sV --script banner` made of services on loopback; before the second one ended, one had gone. */
+export const FIRST = fixture('loopback-first');
+export const SECOND = fixture('loopback-second');
+
+export function fixture(name: string): string {
+  return readFileSync(new URL(`../fixtures/nmap/${name}.xml`, import.meta.url), 'utf8');
+}
+
+/** Seconds since 1970: when the hosts of a report below were seen unless it says otherwise. */
+export const SEEN = 1_700_000_000;
+
+export function port(number: number, state = 'open', inner = '', protocol = 'tcp'): string {
+  return `<port protocol="${protocol}" portid="${number}"><state state="${state}"/>${inner}</port>`;
+}
+
+export function host(
+  address: string,
+  ports: string,
+  { seen = SEEN, attributes = '', inner = '' } = {},
+): string {
+  return (
+    `<host starttime="1" endtime="${seen}"${attributes}><status state="up"/>` +
+    `<address addr="${address}" addrtype="${address.includes(':') ? 'ipv6' : 'ipv4'}"/>${inner}` +
+    `<ports>${ports}</ports></host>\n`
+  );
+}
+
+export function report(
+  hosts: string,
+  scaninfo = '<scaninfo type="syn" protocol="tcp" services="1-1000"/>',
+): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE nmaprun>\n<nmaprun start="1600000000">\n${scaninfo}\n${hosts}</nmaprun>\n`;
+}
+
+/** The bytes of a report, in chunks of a size. */
+export async function* inChunks(bytes: string | Uint8Array, size = 65_536): AsyncGenerator<Uint8Array> {
+  const whole = Buffer.from(bytes as Uint8Array);
+  for (let start = 0; start < whole.length; start += size) yield whole.subarray(start, start + size);
+}
+
+/** Everything that a report told before it ended or failed. */
+export async function read(bytes: string | Uint8Array, size?: number) {
+  const hosts: ScannedHost[] = [];
+  let last: ReportPiece | undefined;
+  let error: Error | undefined;
+  try {
+    for await (const piece of readNmapReport(inChunks(bytes, size))) {
+      hosts.push(...piece.hosts);
+      last = piece;
+    }
+  } catch (caught) {
+    error = caught as Error;
+  }
+  return { hosts, error: error?.message, name: error?.name, down: last?.down, coverage: last?.coverage };
+}
