@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
@@ -36,22 +37,26 @@ export interface CommandLine {
   close(): Promise<void>;
 }
 
-/** Compiles the command line as a release is, into a folder of its own, over a database of the engine of the run. */
+/** Compiled as a release is, once for a file of tests, in a folder of its own. */
+const release = mkdtempSync(join(tmpdir(), 'assay-cli-'));
+const main = join(release, 'dist/main.js');
+beforeAll(async () => {
+  copyFileSync(join(ROOT, 'package.json'), join(release, 'package.json'));
+  symlinkSync(join(ROOT, 'node_modules'), join(release, 'node_modules'));
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const args = [compiler, '-p', 'tsconfig.build.json', '--outDir', join(release, 'dist')];
+  await finish(spawn(process.execPath, args, { cwd: ROOT, stdio: 'pipe' }));
+});
+afterAll(() => rmSync(release, { recursive: true, force: true }));
+
+/** The command line over a database of its own, on the engine of the run. */
 export async function startCommandLine(): Promise<CommandLine> {
-  const folder = mkdtempSync(join(tmpdir(), 'assay-cli-'));
-  copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  const compiler = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'];
-  await finish(
-    spawn(process.execPath, [...compiler, '--outDir', join(folder, 'dist')], { cwd: ROOT, stdio: 'pipe' }),
-  );
-  const main = join(folder, 'dist/main.js');
   const database = await createTestDatabase();
   const servers = new Set<ChildProcess>();
 
   const start = (args: readonly string[], env: Record<string, string> = {}, data = database.dataDirectory) =>
     spawn(process.execPath, [main, ...args], {
-      cwd: folder,
+      cwd: release,
       stdio: 'pipe',
       env: {
         PATH: process.env['PATH'],
@@ -105,7 +110,6 @@ export async function startCommandLine(): Promise<CommandLine> {
     async close() {
       for (const server of servers) server.kill('SIGKILL');
       await database.drop();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
