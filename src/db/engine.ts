@@ -44,8 +44,6 @@ export interface Database {
    *   the unit throws, with nothing changed
    */
   write<T>(unit: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** A number that differs from an earlier one whenever a user or a token may have changed since, in any process. */
-  credentialMark(): number;
   /** Applies missing migrations and returns their names. */
   migrate(): Promise<string[]>;
   /** Resolves when the database answers and is migrated; throws otherwise. */
@@ -57,18 +55,6 @@ export interface Database {
   backup(file: string): Promise<void>;
   statistics(): DatabaseStatistics;
   close(): Promise<void>;
-}
-
-const credentialChanges = new WeakSet<object>();
-
-/** Marks a unit of work as one that changes who may sign in or what a token is good for: every instance is told. */
-export function credentialsChanged(tx: Transaction): void {
-  credentialChanges.add(tx);
-}
-
-/** @returns whether `credentialsChanged` was called in this unit of work */
-export function changesCredentials(tx: object): boolean {
-  return credentialChanges.has(tx);
 }
 
 /** The engine cannot answer now, through no fault of the caller's: worth another try later. */

@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CompiledQuery, Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import {
-  changesCredentials,
   type Database,
   type DatabaseConfig,
   type Transaction,
@@ -20,13 +18,10 @@ const MAX_NAMED_STATEMENTS = 500;
 /** A longer statement has a list of rows in it, and will hardly be sent again. */
 const MAX_NAMED_LENGTH = 3_000;
 const MAX_ATTEMPTS = 8;
-const CREDENTIAL_CHANNEL = 'assay_credentials';
 /** Names the advisory lock that migrations hold; any number will do that no one else uses. */
 const MIGRATION_LOCK = 7_215_004_911;
-/** How long a unit that changed credentials waits to hear of it itself, in milliseconds. */
-const ANNOUNCEMENT_WAIT = 1_000;
 
-/** Opens a PostgreSQL database: a pool that can only read, a pool that writes, and a listener for credential changes. */
+/** Opens a PostgreSQL database: one pool that can only read, and one that writes. */
 export async function openPostgres(config: DatabaseConfig & { databaseUrl: string }): Promise<Database> {
   const options: pg.PoolConfig = {
     connectionString: config.databaseUrl,
@@ -46,25 +41,11 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
 
   const read = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: namedStatements(readPool) }) });
   const write = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: namedStatements(writePool) }) });
-  const listener = new CredentialListener(config.databaseUrl);
-  await listener.start();
   let commits = 0;
 
   async function attempt<T>(unit: (tx: Transaction) => Promise<T>): Promise<T> {
-    let heard: Promise<void> | undefined;
-    const value = await write.transaction().execute(async (tx) => {
-      const result = await unit(tx as unknown as Transaction);
-      if (changesCredentials(tx)) {
-        const announcement = randomUUID();
-        // Listens before the commit, as its announcement may arrive earlier than the answer to it.
-        heard = listener.heard(announcement, ANNOUNCEMENT_WAIT);
-        await tx.executeQuery(announce(announcement));
-      }
-      return result;
-    });
+    const value = await write.transaction().execute((tx) => unit(tx as unknown as Transaction));
     commits += 1;
-    // Instances hear of it together, so once this one has, "at once, everywhere" holds.
-    await heard;
     return value;
   }
 
@@ -84,7 +65,6 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
         }
       }
     },
-    credentialMark: () => listener.mark(),
     async migrate() {
       const client = await writePool.connect().catch(rethrowTranslated);
       try {
@@ -121,15 +101,11 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
       connections: readPool.totalCount + writePool.totalCount,
     }),
     async close() {
-      await listener.stop();
       // Kysely closes only a pool that it has used.
       await Promise.all([readPool.end(), writePool.end()]);
     },
   };
 }
-
-const announce = (announcement: string) =>
-  CompiledQuery.raw('select pg_notify($1, $2)', [CREDENTIAL_CHANNEL, announcement]);
 
 /** Integers of 64 bits arrive as text; every one that is stored here is exact as a number. */
 const parserOf: pg.CustomTypesConfig['getTypeParser'] = (oid: number, format?: 'text' | 'binary') =>
@@ -208,83 +184,4 @@ function translatePostgresError(error: unknown): unknown {
 
 function rethrowTranslated(error: unknown): never {
   throw translatePostgresError(error);
-}
-
-/** Hears from every instance that a user or a token has changed. While it is deaf, every mark is a new one. */
-class CredentialListener {
-  readonly #url: string;
-  #client: pg.Client | undefined;
-  #mark = 1;
-  #waiting = new Map<string, () => void>();
-  #stopped = false;
-
-  constructor(url: string) {
-    this.#url = url;
-  }
-
-  async start(): Promise<void> {
-    const client = new pg.Client({
-      connectionString: this.#url,
-      application_name: 'assay-listener',
-      keepAlive: true,
-    });
-    client.on('notification', ({ payload }) => this.#changed(payload));
-    client.on('error', () => this.#lost(client));
-    client.on('end', () => this.#lost(client));
-    try {
-      await client.connect();
-      await client.query(`listen ${CREDENTIAL_CHANNEL}`);
-    } catch (error) {
-      await client.end().catch(() => undefined);
-      throw translatePostgresError(error);
-    }
-    this.#client = client;
-    this.#changed();
-  }
-
-  mark(): number {
-    if (this.#client === undefined) this.#mark += 1;
-    return this.#mark;
-  }
-
-  /** Resolves when this announcement is heard, or after `milliseconds`, or at once while deaf. */
-  heard(announcement: string, milliseconds: number): Promise<void> {
-    if (this.#client === undefined) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(finish, milliseconds);
-      const waiting = this.#waiting;
-      function finish(): void {
-        clearTimeout(timer);
-        waiting.delete(announcement);
-        resolve();
-      }
-      waiting.set(announcement, finish);
-    });
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    await this.#client?.end().catch(() => undefined);
-  }
-
-  /** @param announcement absent when any may have been missed */
-  #changed(announcement?: string): void {
-    this.#mark += 1;
-    if (announcement !== undefined) this.#waiting.get(announcement)?.();
-    else for (const finish of this.#waiting.values()) finish();
-  }
-
-  #lost(client: pg.Client): void {
-    if (this.#client !== client) return;
-    this.#client = undefined;
-    this.#changed();
-    if (!this.#stopped) void this.#reconnect();
-  }
-
-  async #reconnect(): Promise<void> {
-    for (let pause = 50; !this.#stopped && this.#client === undefined; pause = Math.min(pause * 2, 5_000)) {
-      await delay(pause, undefined, { ref: false });
-      await this.start().catch(() => undefined);
-    }
-  }
 }

@@ -10,6 +10,8 @@ export interface Tables {
   users: UserTable;
   staff_organizations: { user_id: number; organization_id: number };
   tokens: TokenTable;
+  /** One row: how often a user or a token has changed so that a credential may have ended. */
+  credential_changes: { id: number; changes: number };
   assessment_groups: { id: Generated<number>; organization_id: number; name: string; created_at: number };
   group_members: GroupMemberTable;
   group_member_counts: { group_id: number; role: string; members: number };

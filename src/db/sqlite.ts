@@ -32,7 +32,6 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   const write = new Kysely<Tables>({ dialect: new SqliteDialect({ database: statements }) });
   const readStatements = new StatementCache(reader);
   const read = new Kysely<Tables>({ dialect: new SqliteDialect({ database: readStatements }) });
-  const dataVersion = reader.prepare('pragma data_version');
 
   const begin = () => beginImmediate(writer, config.timeout);
   const groupCommit = new GroupCommit({
@@ -55,7 +54,6 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
     engine: 'sqlite',
     read,
     write: (unit) => groupCommit.submit(() => unit(write as Transaction)),
-    credentialMark: () => translating(() => (dataVersion.get() as { data_version: number }).data_version),
     async migrate() {
       await begin();
       try {

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import type { Actor, Caller } from '../auth/callers.ts';
-import { credentialsChanged, type Reader, type Transaction } from '../db/engine.ts';
+import type { Reader, Transaction } from '../db/engine.ts';
 import { prepare, prepareWrite } from '../db/prepared.ts';
 import { recordChange } from './audit.ts';
 import { Failure, missing } from './failure.ts';
 import { leaveAllGroups } from './groups.ts';
+import { credentialsChanged } from './tokens.ts';
 
 /** A user whom nobody can sign in as any more. */
 export interface BannedUser {
@@ -125,7 +126,7 @@ export async function banUser(tx: Transaction, actor: Actor, id: number, now: nu
     if ((await userById(tx, { id })).length === 0) throw missing('user');
     return banned;
   }
-  credentialsChanged(tx);
+  await credentialsChanged(tx);
   const event = { at: now, object: ['user', id] as const, organizationId: user.organization_id };
   if (set.accepted_at !== null) {
     await recordChange(tx, actor, {

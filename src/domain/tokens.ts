@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Reader, Transaction } from '../db/engine.ts';
-import { credentialsChanged } from '../db/engine.ts';
 import { prepare } from '../db/prepared.ts';
 import { recordChange } from './audit.ts';
 import { invalid, missing } from './failure.ts';
@@ -69,6 +68,26 @@ const byId = prepare<{ id: string }, Credential>((db, p) =>
 const bySecret = prepare<{ hash: string }, Credential>((db, p) =>
   selectCredential(db).where('tokens.secret_hash', '=', p.hash),
 );
+
+const readChanges = prepare<Record<never, never>, { changes: number }>((db) =>
+  db.selectFrom('credential_changes').select('changes'),
+);
+
+/**
+ * Tells every instance that a credential may have ended. To be called in the unit of work that bans a user, takes
+ * rights away or revokes a token.
+ */
+export async function credentialsChanged(tx: Transaction): Promise<void> {
+  await tx
+    .updateTable('credential_changes')
+    .set((eb) => ({ changes: eb('changes', '+', 1) }))
+    .execute();
+}
+
+/** @returns a number that is another one once a unit of work that called `credentialsChanged` is durable */
+export async function credentialChanges(db: Reader): Promise<number> {
+  return (await readChanges(db, {}))[0]?.changes ?? 0;
+}
 
 /** @returns the credential with this id, valid or not */
 export async function credentialById(db: Reader, id: string): Promise<Credential | undefined> {
@@ -186,7 +205,7 @@ export async function revokeToken(
   if (found === undefined) throw missing('token');
   if (found.revokedAt === null) {
     await tx.updateTable('tokens').set({ revoked_at: now }).where('id', '=', found.tokenId).execute();
-    credentialsChanged(tx);
+    await credentialsChanged(tx);
     await recordChange(tx, actor, {
       at: now,
       action: 'token.revoke',

@@ -7,6 +7,7 @@ import { isPersonalToken, looksPersonal } from '../auth/secrets.ts';
 import type { Database } from '../db/engine.ts';
 import {
   type Credential,
+  credentialChanges,
   credentialById,
   credentialBySecret,
   recordTokenUse,
@@ -33,13 +34,13 @@ export interface Identity {
 interface Entry {
   identity: Identity;
   expiresAt: number;
-  /** The database's credential mark when this was read: while it stands, nothing can have changed. */
-  mark: number;
+  /** How often credentials had changed when this was read: while that stands, it holds. */
+  changes: number;
 }
 
 /**
  * Turns tokens into identities. A verified token is remembered by its SHA-256, so its signature is checked once;
- * expiry is checked at every use, and revocation and bans whenever the database says that credentials may have changed.
+ * expiry is checked at every use, and revocation and bans whenever the database says that credentials have changed.
  */
 export class TokenCache {
   readonly #db: Database;
@@ -47,6 +48,10 @@ export class TokenCache {
   readonly #entries = new LRUCache<string, Entry>({ max: MAX_TOKENS });
   #uses = new Map<string, TokenUse>();
   readonly #timer: NodeJS.Timeout;
+  /** Settles when the last question that was put is answered. */
+  #asked: Promise<void> = Promise.resolve();
+  /** The answer to the question that is put next. */
+  #next: Promise<number> | undefined;
   #hits = 0;
   #misses = 0;
 
@@ -60,10 +65,10 @@ export class TokenCache {
   /** @returns who holds the token; `undefined` when it is unknown, expired or revoked, or its user is banned */
   async identify(token: string, now: number): Promise<Identity | undefined> {
     const key = createHash('sha256').update(token).digest('base64');
-    // The mark comes before the reading that it stands for, so a change in between is seen next time.
-    const mark = this.#db.credentialMark();
+    // Counted before the reading that it stands for, so that a change in between is seen next time.
+    const changes = await this.#countChanges();
     const known = this.#entries.get(key);
-    if (known !== undefined && known.mark === mark) {
+    if (known !== undefined && known.changes === changes) {
       this.#hits += 1;
       return known.expiresAt > now ? known.identity : undefined;
     }
@@ -78,7 +83,11 @@ export class TokenCache {
     }
     const identity =
       known !== undefined && isSame(known.identity, credential) ? known.identity : toIdentity(credential);
-    this.#entries.set(key, { identity, expiresAt: credential.expiresAt ?? Number.POSITIVE_INFINITY, mark });
+    this.#entries.set(key, {
+      identity,
+      expiresAt: credential.expiresAt ?? Number.POSITIVE_INFINITY,
+      changes,
+    });
     return identity;
   }
 
@@ -108,6 +117,23 @@ export class TokenCache {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.flush().catch(() => undefined);
+  }
+
+  /**
+   * Asks the database how often credentials have changed. Requests that wait share an answer, but never one to a
+   * question that was put before they came: what was revoked before a request is revoked for it.
+   */
+  #countChanges(): Promise<number> {
+    this.#next ??= this.#asked.then(() => {
+      this.#next = undefined;
+      const answer = credentialChanges(this.#db.read);
+      this.#asked = answer.then(
+        () => undefined,
+        () => undefined,
+      );
+      return answer;
+    });
+    return this.#next;
   }
 
   /** Checks a token that was not seen before. */

@@ -4,7 +4,6 @@ import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  credentialsChanged,
   type Database,
   openDatabase,
   type Transaction,
@@ -321,21 +320,5 @@ describe('Portable queries', () => {
     });
     expect(await db.write((tx) => clear(tx, { ids }))).toBe(2);
     expect(await db.write((tx) => clear(tx, { ids }))).toBe(0);
-  });
-});
-
-describe('The credential mark', () => {
-  it('changes, here and in other processes, with a unit that says so, before that one resolves', async () => {
-    const other = await open();
-    const marks = () => [db.credentialMark(), other.credentialMark()];
-    const before = marks();
-    await db.write(async (tx) => {
-      await insert(tx, 'marked');
-      credentialsChanged(tx);
-    });
-    const after = marks();
-    expect(after[0]).not.toBe(before[0]);
-    await expect.poll(() => other.credentialMark()).not.toBe(before[1]);
-    await other.close();
   });
 });

@@ -59,6 +59,9 @@ export const initial: Migration = {
     ) ${table}`,
     `create index tokens_by_user on tokens (user_id, created_at)`,
 
+    `create table credential_changes (id ${int} primary key check (id = 1), changes ${int} not null) ${table}`,
+    `insert into credential_changes (id, changes) values (1, 0)`,
+
     `create table assessment_groups (
       id ${id},
       organization_id ${int} not null references organizations (id),
