@@ -69,8 +69,10 @@ const bySecret = prepare<{ hash: string }, Credential>((db, p) =>
   selectCredential(db).where('tokens.secret_hash', '=', p.hash),
 );
 
-const readChanges = prepare<Record<never, never>, { changes: number }>((db) =>
-  db.selectFrom('credential_changes').select('changes'),
+/** The one row of `credential_changes`. */
+const ROW = { id: 1 };
+const readChanges = prepare<typeof ROW, { changes: number }>((db, p) =>
+  db.selectFrom('credential_changes').select('changes').where('id', '=', p.id),
 );
 
 /**
@@ -86,7 +88,7 @@ export async function credentialsChanged(tx: Transaction): Promise<void> {
 
 /** @returns a number that is another one once a unit of work that called `credentialsChanged` is durable */
 export async function credentialChanges(db: Reader): Promise<number> {
-  return (await readChanges(db, {}))[0]?.changes ?? 0;
+  return (await readChanges(db, ROW))[0]?.changes ?? 0;
 }
 
 /** @returns the credential with this id, valid or not */
