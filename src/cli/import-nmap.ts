@@ -44,11 +44,11 @@ async function importNmap(
 ): Promise<void> {
   await withContext(flags, async ({ db, clock }) => {
     const organization = await requireOrganization(db.read, uid);
-    const source = file === '-' ? standardInput() : await openReport(file);
-    const bar = progressBar(source.size);
+    const { chunks, size } = file === '-' ? standardInput() : await openReport(file);
+    const bar = progressBar(size);
     const { summary, failure } = await importReport(
       { db, actor: commandLine(), organizationId: organization.id, clock },
-      readNmapReportInThread(source.chunks),
+      readNmapReportInThread(chunks),
       (bytes) => bar?.update(bytes),
     );
     bar?.stop();
@@ -61,7 +61,8 @@ async function importNmap(
         created + updated + unchanged > 0
           ? 'Everything up to the last whole host before that is imported.'
           : 'Nothing was imported.';
-      throw new Refusal(`${file === '-' ? 'standard input' : file}: ${refusal.message} ${kept}`);
+      const source = file === '-' ? 'standard input' : file;
+      throw new Refusal(`${source}: ${refusal.message.replace(/\.?$/, '.')} ${kept}`);
     }
   });
 }

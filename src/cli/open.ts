@@ -4,7 +4,7 @@ import { type Context, openContext } from '../context.ts';
 import { openingRefusal } from './refusal.ts';
 
 /** In MiB. A command passes over its data once, and an import is to stay small. */
-const PAGE_CACHE = 16;
+const PAGE_CACHE = 8;
 
 /**
  * Opens the database that the flags and the environment name, migrated, runs `work`, and closes it again.

@@ -116,12 +116,10 @@ async function findOrCreate(
 }
 
 function addNewHost(writing: Writing, event: Pick<Change, 'at' | 'organizationId'>, scan: Scan): void {
-  const ports = scan.ports.map((port) => firstSight(port, scan.seenAt));
+  const rows = scan.ports.map((port) => rowOf(scan.id, firstSight(port, scan.seenAt)));
   const counts = new Map<string, number>();
-  for (const port of ports) {
-    writing.ports.push(rowOf(scan.id, port));
-    counts.set(port.observed_state, (counts.get(port.observed_state) ?? 0) + 1);
-  }
+  for (const row of rows) writing.ports.push(row);
+  for (const { state } of scan.ports) counts.set(state, (counts.get(state) ?? 0) + 1);
   for (const [state, count] of counts) writing.counts.push([scan.id, state, count]);
   writing.changes.push({
     ...event,
@@ -135,34 +133,10 @@ function addNewHost(writing: Writing, event: Pick<Change, 'at' | 'organizationId
       criticality: 'undefined',
       writable_by: 'any',
       scanned_at: scan.seenAt,
-      ports: { fields: NEW_PORT_FIELDS, rows: ports.map(describeNewPort) },
+      // Many ports and nothing to tell them from: a table takes the least room.
+      ports: { fields: PORT_FACTS, rows: rows.map((row) => row.slice(1, 1 + PORT_FACTS.length)) },
     },
   });
-}
-
-/** A new host has many ports and no other state to tell them from, so the audit log has them as a table. */
-const NEW_PORT_FIELDS = [
-  'number',
-  'protocol',
-  'observed_state',
-  'service_name',
-  'service_banner',
-  'product_name',
-  'product_version',
-  'cpe',
-] as const;
-
-function describeNewPort(port: Port): unknown[] {
-  return [
-    port.number,
-    port.protocol,
-    port.observed_state,
-    port.service_name,
-    port.service_banner,
-    port.product_name,
-    port.product_version,
-    port.cpe,
-  ];
 }
 
 async function addKnownHosts(
@@ -209,6 +183,24 @@ async function lockedPorts(tx: Transaction, scans: readonly Scan[]): Promise<Map
   return ports;
 }
 
+const PORT_COLUMNS = {
+  asset_id: 'int',
+  protocol: 'text',
+  number: 'int',
+  observed_state: 'text',
+  service_name: 'text',
+  service_banner: 'text',
+  product_name: 'text',
+  product_version: 'text',
+  cpe: 'text',
+  first_seen: 'int',
+  last_seen: 'int',
+} as const;
+
+/** The columns between whose port it is and when it was seen. */
+const PORT_FACTS = Object.keys(PORT_COLUMNS).slice(1, -2);
+
+/** @returns the values of `PORT_COLUMNS` */
 function rowOf(assetId: number, port: Port): Row {
   return [
     assetId,
@@ -260,19 +252,7 @@ const insertCounts = prepareInsert('port_counts', { asset_id: 'int', observed_st
 /** A port that is known comes with everything that is to be known of it. */
 const insertPorts = prepareInsert(
   'ports',
-  {
-    asset_id: 'int',
-    protocol: 'text',
-    number: 'int',
-    observed_state: 'text',
-    service_name: 'text',
-    service_banner: 'text',
-    product_name: 'text',
-    product_version: 'text',
-    cpe: 'text',
-    first_seen: 'int',
-    last_seen: 'int',
-  },
+  PORT_COLUMNS,
   `on conflict (asset_id, number, protocol) do update set
     observed_state = excluded.observed_state,
     service_name = excluded.service_name,

@@ -5,7 +5,7 @@ import { PortCoverage } from '../domain/port-observations.ts';
 import type { ReportPiece } from './nmap.ts';
 
 /** What a unit of work may hold, so that it keeps a server that writes to the same database waiting only for moments. */
-const MAX_PORTS = 4_000;
+const MAX_PORTS = 2_000;
 const MAX_HOSTS = 1_000;
 
 export interface ImportTarget {

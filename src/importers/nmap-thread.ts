@@ -4,13 +4,16 @@ import { ReportError } from './bounded-xml.ts';
 import { readNmapReport, type ReportPiece } from './nmap.ts';
 
 /** Chunks that the thread is given ahead of their answers, so that it does not wait while the database writes. */
-const MAX_AHEAD = 32;
+const MAX_AHEAD = 16;
 /** In MiB: nearly all that the thread makes is soon thrown away. */
 const NURSERY_SIZE = 8;
 
-/** One answer to each chunk and two at the end: JSON, because objects cost more to hand over. */
+/**
+ * One answer to each chunk and two at the end. A piece is JSON, as objects cost more to hand over, and in bytes that
+ * change hands, as text that waits its turn would grow old in the heap, and old garbage stays for long.
+ */
 type Message =
-  | { piece: string }
+  | { piece: Uint8Array<ArrayBuffer> }
   /** Follows the last piece. */
   | { end: true }
   | { failure: string; isReportError: boolean };
@@ -36,15 +39,17 @@ export async function* readNmapReportInThread(
       ended = true;
       return [];
     }
-    const piece = JSON.parse(message.piece) as Omit<ReportPiece, 'coverage'> & Partial<ReportPiece>;
+    const piece = JSON.parse(Buffer.from(message.piece.buffer).toString()) as Omit<ReportPiece, 'coverage'> &
+      Partial<ReportPiece>;
     coverage = piece.coverage ?? coverage;
     return [{ ...piece, coverage }];
   };
   let ahead = 0;
   try {
     for await (const chunk of chunks) {
-      const copy = new Uint8Array(chunk);
-      worker.postMessage(copy, [copy.buffer]);
+      // A chunk that has a buffer to itself is given away; any other has to be copied.
+      const own = chunk.byteLength === chunk.buffer.byteLength ? chunk : Uint8Array.from(chunk);
+      worker.postMessage(own, [own.buffer as ArrayBuffer]);
       for (ahead += 1; ahead > MAX_AHEAD; ahead -= 1) yield* await next();
     }
     worker.postMessage(null, []);
@@ -66,11 +71,14 @@ async function* receivedChunks(port: NonNullable<typeof parentPort>): AsyncGener
 }
 
 async function answer(port: NonNullable<typeof parentPort>): Promise<void> {
-  const send = (message: Message): void => port.postMessage(message);
+  const send = (message: Message): void =>
+    port.postMessage(message, 'piece' in message ? [message.piece.buffer] : []);
+  const encoder = new TextEncoder();
   let told: ReportPiece['coverage'] = [];
   try {
     for await (const { coverage, ...piece } of readNmapReport(receivedChunks(port))) {
-      send({ piece: JSON.stringify(coverage === told ? piece : { ...piece, coverage }) });
+      const text = JSON.stringify(coverage === told ? piece : { ...piece, coverage });
+      send({ piece: encoder.encode(text) });
       told = coverage;
     }
     send({ end: true });

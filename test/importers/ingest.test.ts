@@ -154,8 +154,8 @@ describe('the first scan of a host', () => {
           scanned_at: SEEN * 1_000,
           ports: {
             fields: [
-              'number',
               'protocol',
+              'number',
               'observed_state',
               'service_name',
               'service_banner',
@@ -164,8 +164,8 @@ describe('the first scan of a host', () => {
               'cpe',
             ],
             rows: [
-              [22, 'tcp', 'open', 'ssh', null, null, null, null],
-              [23, 'tcp', 'closed', null, null, null, null, null],
+              ['tcp', 22, 'open', 'ssh', null, null, null, null],
+              ['tcp', 23, 'closed', null, null, null, null, null],
             ],
           },
         },
