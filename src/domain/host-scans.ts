@@ -98,7 +98,7 @@ async function findOrCreate(
   const missing = hosts.filter(({ address }) => !known.has(address));
   if (missing.length === 0) return { known, created: new Set() };
 
-  const uids = newAssetUids(missing.length);
+  const uids = newAssetUids(missing.length, now);
   const rows = missing.map(({ address, name }, index): Row => [
     uids[index] as string,
     organizationId,
