@@ -51,6 +51,8 @@ export async function buildApp(
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: () => randomUUID(),
+    // Every line of ours names its request itself, so no request needs a logger of its own.
+    childLoggerFactory: (logger) => logger,
     bodyLimit: config.bodyLimit,
     requestTimeout: config.requestTimeout,
     handlerTimeout: config.requestTimeout,

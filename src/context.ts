@@ -27,7 +27,8 @@ export async function openContext(
 ): Promise<Context> {
   const log = pino(
     { level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    destination,
+    // Written in the background, so that no request waits for a slow reader of the log; flushed at the end.
+    destination ?? pino.destination({ sync: false }),
   );
   // Before the database, which would have to be closed again if this failed.
   const keys = await loadKeys(config.dataDirectory, config.issuer);

@@ -1,4 +1,4 @@
-/** The scopes of the specification, and `api` for the operations to which it gives none (silences, section 10). */
+/** The scopes of the specification, and `api` for the operations to which it gives none (docs/decided.md, section 10). */
 export const SCOPES = {
   api: 'Use the operations that have no scope of their own',
   tag_gw: 'Create and change tags of every organization',

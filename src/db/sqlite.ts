@@ -12,6 +12,7 @@ import type { Tables } from './schema.ts';
 const MAX_PREPARED_STATEMENTS = 500;
 
 type Connection = InstanceType<typeof DatabaseSync>;
+type Row = Record<string, unknown>;
 
 /** Opens `assay.db` in the data folder: one connection writes, another, read-only, answers every read. */
 export async function openSqlite(config: DatabaseConfig): Promise<Database> {
@@ -184,12 +185,22 @@ class StatementCache implements SqliteDatabase {
 }
 
 function adapt(statement: StatementSyncInstance) {
+  const names = statement.columns().map((column) => column.name);
+  // The driver makes an array faster than an object, and the engine reads an object of ours faster than the driver's.
+  statement.setReturnArrays(true);
+  const toObject = (values: readonly unknown[]): Row => {
+    const row: Row = {};
+    for (let column = 0; column < names.length; column += 1) row[names[column] as string] = values[column];
+    return row;
+  };
   return {
-    reader: statement.columns().length > 0,
+    reader: names.length > 0,
     all: (parameters: readonly unknown[]) =>
-      translating(() => statement.all(...bindable(parameters)) as unknown[]),
+      translating(() => (statement.all(...bindable(parameters)) as unknown[][]).map(toObject)),
     run: (parameters: readonly unknown[]) => translating(() => statement.run(...bindable(parameters))),
-    iterate: (parameters: readonly unknown[]) => statement.iterate(...bindable(parameters)),
+    iterate(): never {
+      throw new TypeError('Nothing here streams from the database.');
+    },
   };
 }
 

@@ -5,7 +5,7 @@ import { prepare, prepareWrite } from '../db/prepared.ts';
 import { recordChange } from './audit.ts';
 import { Failure, missing } from './failure.ts';
 import { leaveAllGroups } from './groups.ts';
-import { credentialsChanged } from './tokens.ts';
+import { credentialsChanged } from './credentials.ts';
 
 /** A user whom nobody can sign in as any more. */
 export interface BannedUser {

@@ -83,7 +83,7 @@ function requireReach<G extends GroupForCaller>(caller: Caller, group: G | undef
   return group;
 }
 
-/** @returns whether the caller may remove members of the group (silences, section 9) */
+/** @returns whether the caller may remove members of the group (docs/decided.md, section 9) */
 export function mayRemoveMembers(caller: Caller, group: GroupForCaller): boolean {
   return administers(caller, group.organizationId) || REMOVERS.includes(group.callerRole);
 }

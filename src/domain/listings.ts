@@ -14,7 +14,7 @@ import {
   type ReachParameters,
 } from './reach.ts';
 
-/** Limits of scope rules (silences, section 8). */
+/** Limits of scope rules (docs/decided.md, section 8). */
 export const MAX_SCOPE_RULES = 100;
 export const MAX_SCOPE_RULE_LENGTH = 2_048;
 

@@ -11,7 +11,7 @@ import { countRemovedMembers } from './groups.ts';
 export const REMOVAL_STATUSES = ['removed', 'noop', 'error'] as const;
 export const REMOVAL_ERRORS = ['user_not_found', 'user_not_in_org', 'forbidden', 'internal_error'] as const;
 
-/** What became of one user of a removal (silences, section 9). */
+/** What became of one user of a removal (docs/decided.md, section 9). */
 export interface RemovalResult {
   userUid: string;
   status: (typeof REMOVAL_STATUSES)[number];

@@ -2,7 +2,7 @@ import { type Fault, invalid } from './failure.ts';
 
 const MAX_LENGTH = 255;
 
-/** @returns what is wrong with a name, or nothing (silences, section 6: 1 to 255 characters after trimming) */
+/** @returns what is wrong with a name, or nothing (docs/decided.md, section 6: 1 to 255 characters after trimming) */
 export function nameFault(property: string, name: string): Fault | undefined {
   const length = [...name.trim()].length;
   if (length === 0) return { property, message: 'must not be empty', value: name };

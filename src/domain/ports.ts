@@ -34,7 +34,7 @@ const ASSET_UID = /^[0-9a-f]{24}$/;
 const ROWS_PER_STATEMENT = 500;
 
 /**
- * One page of the open or the closed ports of an asset (operation 14; silences, section 3). An asset that is not a
+ * One page of the open or the closed ports of an asset (operation 14; docs/decided.md, section 3). An asset that is not a
  * host has none.
  * @throws Failure `missing` when the organization or its asset is not there, or the caller does not reach it: staff
  *   do, admins of the organization, and whoever has access to an assessment that lists the asset

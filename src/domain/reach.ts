@@ -4,7 +4,7 @@ import { type Reach, reachOf, type Scope } from '../auth/scopes.ts';
 import { unindexed } from '../db/portable.ts';
 
 /**
- * What the scopes of a caller open, by the rules of the silences, section 10. Callers of the same kind share a `key`,
+ * What the scopes of a caller open, by the rules of docs/decided.md, section 10. Callers of the same kind share a `key`,
  * so that queries can be prepared once for each.
  */
 export interface CallerReach {

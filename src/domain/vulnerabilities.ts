@@ -9,7 +9,7 @@ import { unknownTag } from './vulnerability-tags.ts';
 export const SEVERITIES = ['Critical', 'High', 'Medium', 'Low', 'Informational'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** The catalogue behind `status_id` (silences, section 6). */
+/** The catalogue behind `status_id` (docs/decided.md, section 6). */
 export const VULNERABILITY_STATUSES = [
   { id: 1, name: 'Pending Review', phase: 'new' },
   { id: 2, name: 'Pending Fix', phase: 'open' },

@@ -42,7 +42,7 @@ export interface AccessDependencies {
 }
 
 /**
- * Decides whether a request may go on, in the order of the silences, section 4: several schemes, no valid credential,
+ * Decides whether a request may go on, in the order of docs/decided.md, section 4: several schemes, no valid credential,
  * an address outside the allow list, the rate limit, a missing scope. Sets `request.caller`.
  * @throws Problem when it may not
  */

@@ -25,7 +25,7 @@ const invalidIsMalformed = {
   kinds: { 'validation-failed': 'invalid-request' },
 } as const;
 
-/** Who gets which body (silences, section 4). */
+/** Who gets which body (docs/decided.md, section 4). */
 export const AREAS: Readonly<Record<AreaName, Area>> = {
   v1: { name: 'v1', prefix: '/v1', title: 'V1', shapeOf: () => 'B' },
   tagging: {

@@ -110,7 +110,7 @@ export interface ProblemContext {
   errorTypeBase: string;
 }
 
-/** Sends a problem in the shape that the area gives its status (silences, section 4). */
+/** Sends a problem in the shape that the area gives its status (docs/decided.md, section 4). */
 export function sendProblem(
   reply: FastifyReply,
   request: FastifyRequest,

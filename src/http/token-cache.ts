@@ -12,7 +12,7 @@ import {
   credentialBySecret,
   recordTokenUse,
   type TokenUse,
-} from '../domain/tokens.ts';
+} from '../domain/credentials.ts';
 
 const MAX_TOKENS = 50_000;
 const FLUSH_MILLISECONDS = 5_000;

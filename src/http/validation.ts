@@ -36,7 +36,7 @@ function newAjv(options: { allErrors: boolean }): Ajv {
 /**
  * Fastify's validator compiler. Path and query values become numbers only where they are written as plain integers;
  * bodies are never converted and lose nothing. A failure is a `Problem` that tells malformed from invalid
- * (silences, section 4).
+ * (docs/decided.md, section 4).
  */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =>
   httpPart === 'body' ? bodyValidator(schema) : parameterValidator(schema);

@@ -123,7 +123,7 @@ describe('Operation 12: list members of an assessment group', () => {
     }
     let all: Row[];
     const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0);
-    /** What the specification and the silences say, worked out without a database. */
+    /** What the specification and docs/decided.md says, worked out without a database. */
     const expected = (sort: keyof Row, direction: number, role: string | undefined) =>
       all
         .filter((row) => role === undefined || row.role === role)

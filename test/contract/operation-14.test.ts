@@ -159,7 +159,7 @@ describe('Operation 14: get ports of a host asset', () => {
       return at < 0 ? left.length - right.length : (left[at] ?? 0) - (right[at] ?? -1);
     };
     const byPort = (a: Port, b: Port) => a.number - b.number || compareText(a.protocol, b.protocol);
-    /** What the specification and the silences say, worked out without a database. */
+    /** What the specification and docs/decided.md says, worked out without a database. */
     const expected = (field: 'number' | 'service_name' | 'service_banner', direction: number) =>
       all.toSorted((a, b) => {
         if (field === 'number') return direction * (a.number - b.number) || byPort(a, b);

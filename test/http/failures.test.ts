@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Holds a response to the shape of its area (silences, section 4), and to telling nothing of the inside. */
+/** Holds a response to the shape of its area (docs/decided.md, section 4), and to telling nothing of the inside. */
 function expectFailure(
   place: Place,
   { status, headers, body, text }: TestResponse,

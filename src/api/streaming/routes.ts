@@ -70,9 +70,17 @@ export const registerStreamingRoutes: RegisterRoutes = (app, { addresses, db }) 
   );
 };
 
+/** A hundred of them a page: fields by name are several times as fast as spreading the row. */
 function portBody(port: Port) {
   return {
-    ...port,
+    number: port.number,
+    protocol: port.protocol,
+    observed_state: port.observed_state,
+    service_name: port.service_name,
+    service_banner: port.service_banner,
+    product_name: port.product_name,
+    product_version: port.product_version,
+    cpe: port.cpe,
     first_seen: new Date(port.first_seen).toISOString(),
     last_seen: new Date(port.last_seen).toISOString(),
   };

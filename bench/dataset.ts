@@ -1,0 +1,206 @@
+import { commandLine } from '../src/auth/callers.ts';
+import { loadKeys } from '../src/auth/keys.ts';
+import type { Database, Transaction } from '../src/db/engine.ts';
+import type { Tables } from '../src/db/schema.ts';
+import { GROUP_ROLES } from '../src/domain/groups.ts';
+import { createOrganization } from '../src/domain/organizations.ts';
+import { issueToken } from '../src/domain/tokens.ts';
+import { createUser } from '../src/domain/users.ts';
+import type { Dataset } from './workloads.ts';
+
+const USERS = 60_000;
+const ASSETS = 10_000;
+const VULNERABILITIES = 2_000;
+const SIZES = [60, 60_000];
+const CHUNK = 500;
+const START = Date.UTC(2026, 0, 1);
+
+/** Fills an empty database with what the measurements need, and returns what they must know of it. */
+export async function fillDatabase(
+  db: Database,
+  dataDirectory: string,
+  issuer: string,
+): Promise<{ dataset: Dataset; token: string }> {
+  const keys = await loadKeys(dataDirectory, issuer);
+  const actor = commandLine();
+  const organization = 'bench';
+  const { id: organizationId } = await db.write((tx) =>
+    createOrganization(tx, actor, { uid: organization, name: 'Bench' }, START),
+  );
+  const admin = await db.write((tx) =>
+    createUser(tx, actor, { email: 'admin@bench.example', organization, admin: true }, START),
+  );
+  const { token } = await db.write((tx) =>
+    issueToken(tx, keys, actor, { userId: admin.id, kind: 'personal', expiresAt: null }, START),
+  );
+  const uids = range(USERS).map((number) => `member${number}`);
+  await insert(
+    db,
+    'users',
+    uids.map((uid, number) => ({
+      uid,
+      email: `${uid}@bench.example`,
+      email_key: `${uid}@bench.example`,
+      name: `Member ${number}`,
+      organization_id: organizationId,
+      accepted_at: START,
+      created_at: START,
+    })),
+  );
+
+  const groups: Record<string, number> = {};
+  for (const size of SIZES) groups[size] = await fillGroup(db, organizationId, uids.slice(0, size));
+  const removableGroup = await fillGroup(db, organizationId, uids);
+
+  const assetUid = (number: number) => number.toString(16).padStart(24, '0');
+  const hostUid = (size: number) => `ffff${size.toString(16).padStart(20, '0')}`;
+  await insert(
+    db,
+    'assets',
+    [
+      ...range(ASSETS).map((number) => ({
+        uid: assetUid(number),
+        type: 'webapp',
+        name: `Asset ${number}`,
+        address: null,
+      })),
+      ...SIZES.map((size) => ({
+        uid: hostUid(size),
+        type: 'host',
+        name: `Host ${size}`,
+        address: `10.0.${size % 256}.1`,
+      })),
+    ].map((asset) => ({ ...asset, organization_id: organizationId, created_at: START, updated_at: START })),
+  );
+  for (const size of SIZES) await fillHost(db, hostUid(size), size);
+
+  const assessmentId = await insertOne(db, 'assessments', {
+    uid: 'bench',
+    organization_id: organizationId,
+    group_id: groups[60] ?? null,
+    name: 'Bench',
+    created_at: START,
+  });
+  await insert(
+    db,
+    'vulnerabilities',
+    range(VULNERABILITIES).map((number) => ({
+      organization_id: organizationId,
+      assessment_id: assessmentId,
+      title: `Finding ${number}`,
+      description: 'Reflected input in the search form of the shop.',
+      severity: 'High',
+      status_id: 1,
+      cvss_score: 7.5,
+      created_at: START,
+      updated_at: START,
+    })),
+  );
+  const tagNames = (count: number) =>
+    range(count).map((number) => ({
+      organization_id: organizationId,
+      name: `tag ${number}`,
+      name_key: `tag ${number}`,
+    }));
+  await insert(db, 'vulnerability_tags', tagNames(10));
+  const assetTags = range(100).map((number) => number.toString(16).padStart(12, '0'));
+  await insert(
+    db,
+    'asset_tags',
+    tagNames(100).map((tag, number) => ({ ...tag, uid: assetTags[number] as string })),
+  );
+
+  const ids = async (table: 'vulnerabilities' | 'vulnerability_tags') =>
+    (await db.read.selectFrom(table).select('id').orderBy('id').execute()).map((row) => row.id);
+  const dataset: Dataset = {
+    organization,
+    assessment: 'bench',
+    groups,
+    hosts: Object.fromEntries(SIZES.map((size) => [size, hostUid(size)])),
+    vulnerabilities: await ids('vulnerabilities'),
+    vulnerabilityTags: await ids('vulnerability_tags'),
+    assetTags,
+    assets: range(ASSETS).map(assetUid),
+    removable: uids,
+    removableGroup,
+  };
+  return { dataset, token };
+}
+
+async function fillGroup(db: Database, organizationId: number, uids: readonly string[]): Promise<number> {
+  const groupId = await insertOne(db, 'assessment_groups', {
+    organization_id: organizationId,
+    name: `Group of ${uids.length}`,
+    created_at: START,
+  });
+  const members = uids.map((user_uid, number) => ({
+    group_id: groupId,
+    user_uid,
+    role: GROUP_ROLES[number % GROUP_ROLES.length] as string,
+    created_at: START + number * 1_000,
+  }));
+  await insert(db, 'group_members', members);
+  await insert(
+    db,
+    'group_member_counts',
+    GROUP_ROLES.map((role) => ({
+      group_id: groupId,
+      role,
+      members: members.filter((member) => member.role === role).length,
+    })),
+  );
+  return groupId;
+}
+
+async function fillHost(db: Database, uid: string, ports: number): Promise<void> {
+  const { id } = await db.read
+    .selectFrom('assets')
+    .select('id')
+    .where('uid', '=', uid)
+    .executeTakeFirstOrThrow();
+  await insert(
+    db,
+    'ports',
+    range(ports).map((number) => ({
+      asset_id: id,
+      protocol: 'tcp',
+      number,
+      observed_state: 'open',
+      service_name: 'http',
+      service_banner: 'nginx 1.25.3',
+      product_name: 'nginx',
+      product_version: '1.25.3',
+      cpe: 'cpe:/a:igor_sysoev:nginx:1.25.3',
+      first_seen: START,
+      last_seen: START,
+    })),
+  );
+  await insert(db, 'port_counts', [{ asset_id: id, observed_state: 'open', ports }]);
+}
+
+type Row = Record<string, string | number | null>;
+
+async function insert(db: Database, table: keyof Tables, rows: readonly Row[]): Promise<void> {
+  for (let start = 0; start < rows.length; start += CHUNK) {
+    const chunk = rows.slice(start, start + CHUNK);
+    await db.write((tx) => values(tx, table, chunk).execute());
+  }
+}
+
+async function insertOne(db: Database, table: keyof Tables, row: Row): Promise<number> {
+  const inserted = await db.write((tx) =>
+    values(tx, table, [row])
+      .returning('id' as never)
+      .executeTakeFirstOrThrow(),
+  );
+  return (inserted as { id: number }).id;
+}
+
+/** The tables are chosen by name here, so the compiler cannot match their columns; the database does. */
+function values(tx: Transaction, table: keyof Tables, rows: readonly Row[]) {
+  return tx.insertInto(table).values(rows as never);
+}
+
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, number) => number);
+}

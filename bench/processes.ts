@@ -1,0 +1,118 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { LoadJob, LoadResult } from './load.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const TYPESCRIPT = ['--import', 'tsx'];
+
+export interface Server {
+  port: number;
+  /** Milliseconds from the start of the process to the line that says it listens. */
+  startup: number;
+  /** The most memory that the process ever had resident, in MB. */
+  peakMemory(): number;
+  stop(): Promise<void>;
+}
+
+/** Starts the product as its users do. */
+export function startAssay(env: NodeJS.ProcessEnv, dataDirectory: string): Promise<Server> {
+  return start(['dist/main.js', 'serve', '--port', '0', '--no-demo', '--data', dataDirectory], env);
+}
+
+/** Starts the server that does nothing but the statements. */
+export function startBare(env: NodeJS.ProcessEnv, dataDirectory: string): Promise<Server> {
+  return start([...TYPESCRIPT, 'bench/bare-server.ts', dataDirectory], env);
+}
+
+function start(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Server> {
+  const began = performance.now();
+  const child = spawn(process.execPath, args, {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return new Promise((resolve, reject) => {
+    let output = '';
+    child.once('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code}: ${output}`)));
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (output.length > 100_000) return;
+      output += chunk.toString();
+      const port = /listening on http:\/\/[^:]+:(\d+)/.exec(output)?.[1];
+      if (port === undefined) return;
+      output = ' '.repeat(100_001);
+      child.removeAllListeners('exit');
+      resolve({
+        port: Number(port),
+        startup: performance.now() - began,
+        peakMemory: () => residentPeak(child),
+        stop: () => stop(child),
+      });
+    });
+  });
+}
+
+function residentPeak(child: ChildProcess): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+}
+
+function stop(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve());
+    child.kill('SIGTERM');
+  });
+}
+
+export interface CommandResult {
+  seconds: number;
+  /** MB. */
+  peakMemory: number;
+  output: string;
+}
+
+/** Runs a command to its end, and watches its memory. */
+export function runCommand(args: readonly string[], env: NodeJS.ProcessEnv): Promise<CommandResult> {
+  const began = performance.now();
+  const child = spawn(process.execPath, args, {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  let peakMemory = 0;
+  const watch = setInterval(() => {
+    try {
+      peakMemory = Math.max(peakMemory, residentPeak(child));
+    } catch {
+      // It has just ended.
+    }
+  }, 100);
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  return new Promise((resolve, reject) => {
+    child.once('close', (code) => {
+      clearInterval(watch);
+      if (code === 0) resolve({ seconds: (performance.now() - began) / 1000, peakMemory, output });
+      else reject(new Error(`${args.join(' ')} ended with ${code}: ${output}`));
+    });
+  });
+}
+
+/** A process that makes the load, so that it does not take the server's time. */
+export class LoadProcess {
+  readonly #child = fork('bench/load.ts', { cwd: ROOT, execArgv: TYPESCRIPT });
+
+  run(job: LoadJob): Promise<LoadResult> {
+    return new Promise((resolve, reject) => {
+      this.#child.once('message', (message: { result: LoadResult } | { error: string }) => {
+        if ('result' in message) resolve(message.result);
+        else reject(new Error(message.error));
+      });
+      this.#child.send(job);
+    });
+  }
+
+  stop(): void {
+    this.#child.kill();
+  }
+}

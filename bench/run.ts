@@ -1,0 +1,315 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { type Engine, openDatabase } from '../src/db/engine.ts';
+import { startPostgres } from '../test/harness/postgres.ts';
+import { fillDatabase } from './dataset.ts';
+import { measureImport } from './import.ts';
+import { LoadProcess, type Server, startAssay, startBare } from './processes.ts';
+import type { Dataset, WorkloadName } from './workloads.ts';
+
+const ROUNDS = 3;
+const CONNECTIONS = 64;
+const ISSUER = 'http://127.0.0.1:8080';
+const IMPORT_BYTES = Number(process.env['BENCH_IMPORT_BYTES'] ?? 1e9);
+const RESULTS = 'bench/results.json';
+
+interface Comparison {
+  workload: WorkloadName;
+  connections: number;
+  requests: number;
+  /** How the ratio is made: throughput over the bare handler's, or time over its time. */
+  ratioOf: 'throughput' | 'time';
+  target: Record<Engine, number>;
+}
+
+const COMPARISONS: readonly Comparison[] = [
+  {
+    workload: 'op12-members',
+    connections: CONNECTIONS,
+    requests: 8_000,
+    ratioOf: 'throughput',
+    target: { sqlite: 0.7, postgres: 0.8 },
+  },
+  {
+    workload: 'op14-ports',
+    connections: CONNECTIONS,
+    requests: 8_000,
+    ratioOf: 'throughput',
+    target: { sqlite: 0.7, postgres: 0.8 },
+  },
+  {
+    workload: 'op5-vulnerability',
+    connections: CONNECTIONS,
+    requests: 4_000,
+    ratioOf: 'throughput',
+    target: { sqlite: 3, postgres: 0.7 },
+  },
+  {
+    workload: 'op9-tagging',
+    connections: CONNECTIONS,
+    requests: 4_000,
+    ratioOf: 'throughput',
+    target: { sqlite: 3, postgres: 0.7 },
+  },
+  {
+    workload: 'op13-removal',
+    connections: CONNECTIONS,
+    requests: 4_000,
+    ratioOf: 'throughput',
+    target: { sqlite: 3, postgres: 0.7 },
+  },
+  {
+    workload: 'op10-criticality',
+    connections: 1,
+    requests: 20,
+    ratioOf: 'time',
+    target: { sqlite: 1.5, postgres: 1.5 },
+  },
+];
+
+/** Each pair: the small page, and the page that must cost hardly more with 1,000 times the rows. */
+const SCALES: readonly [small: WorkloadName, large: WorkloadName][] = [
+  ['op12-small-first', 'op12-large-first'],
+  ['op12-small-last', 'op12-large-last'],
+  ['op14-small-first', 'op14-large-first'],
+  ['op14-small-last', 'op14-large-last'],
+];
+const SCALE_TARGET = 1.5;
+const SCALE_REQUESTS = 2_000;
+
+interface Row {
+  engine: Engine;
+  workload: string;
+  requestsPerSecond?: number;
+  p50?: number;
+  p99?: number;
+  peakMemory?: number;
+  ratio: number;
+  target: string;
+  holds: boolean;
+}
+
+interface Bench {
+  engine: Engine;
+  assay: Server;
+  bare: Server;
+  load: LoadProcess;
+  dataset: Dataset;
+  token: string;
+}
+
+const rows: Row[] = [];
+/** How many requests of each workload were sent, so that none is sent twice. */
+const sent = new Map<string, number>();
+
+async function main(): Promise<void> {
+  const only = process.argv.slice(2);
+  const wanted = (name: string): boolean => only.length === 0 || only.some((part) => name.includes(part));
+  const postgres = wanted('postgres') || only.length > 0 ? await startPostgres() : undefined;
+  try {
+    for (const engine of ['sqlite', 'postgres'] as const) {
+      const dataDirectory = mkdtempSync(join(tmpdir(), 'assay-bench-'));
+      const databaseUrl =
+        engine === 'postgres' ? await createDatabase(postgres?.url('postgres') ?? '') : undefined;
+      const env = {
+        ASSAY_RATE_LIMIT: '0',
+        ...(databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: databaseUrl }),
+      };
+      progress(`${engine}: filling the database`);
+      const filled = await fill(databaseUrl, dataDirectory);
+      const bench: Bench = {
+        engine,
+        ...filled,
+        assay: await startAssay(env, dataDirectory),
+        bare: await startBare(env, dataDirectory),
+        load: new LoadProcess(),
+      };
+      try {
+        for (const comparison of COMPARISONS.filter(({ workload }) => wanted(workload))) {
+          await compare(bench, comparison);
+        }
+        for (const [small, large] of SCALES) if (wanted(large)) await scale(bench, small, large);
+      } finally {
+        bench.load.stop();
+        await bench.bare.stop();
+        await bench.assay.stop();
+      }
+      if (wanted('startup')) await startup(engine, env, dataDirectory);
+      if (wanted('import')) {
+        progress(`${engine}: importing a large Nmap report`);
+        rows.push(...(await measureImport(engine, env, dataDirectory, IMPORT_BYTES)));
+      }
+      rmSync(dataDirectory, { recursive: true, force: true });
+    }
+  } finally {
+    await postgres?.stop();
+  }
+  report();
+}
+
+async function fill(databaseUrl: string | undefined, dataDirectory: string) {
+  const db = await openDatabase({ databaseUrl, dataDirectory, timeout: 30_000 });
+  await db.migrate();
+  const filled = await fillDatabase(db, dataDirectory, ISSUER);
+  await db.close();
+  if (databaseUrl !== undefined) {
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    await client.query('vacuum analyze');
+    await client.end();
+  }
+  return filled;
+}
+
+async function createDatabase(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('create database bench');
+  await client.end();
+  return url.replace(/\/postgres$/, '/bench');
+}
+
+/** Loads the product and the bare handler in turn, several times, and takes the medians. */
+async function compare(
+  bench: Bench,
+  { workload, connections, requests, ratioOf, target }: Comparison,
+): Promise<void> {
+  progress(`${bench.engine}: ${workload}`);
+  const measured = { assay: [] as Measurement[], bare: [] as Measurement[] };
+  for (const server of ['assay', 'bare'] as const)
+    await measure(bench, bench[server], workload, connections, Math.ceil(requests / 4));
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const server of ['assay', 'bare'] as const) {
+      measured[server].push(await measure(bench, bench[server], workload, connections, requests));
+    }
+  }
+  const speed = (list: Measurement[]) => median(list.map(({ requestsPerSecond }) => requestsPerSecond));
+  const assay = speed(measured.assay);
+  const bare = speed(measured.bare);
+  const ratio = ratioOf === 'throughput' ? assay / bare : bare / assay;
+  const goal = target[bench.engine];
+  rows.push(
+    {
+      engine: bench.engine,
+      workload,
+      ...summary(measured.assay),
+      peakMemory: bench.assay.peakMemory(),
+      ratio,
+      target: ratioOf === 'throughput' ? `>= ${goal} x bare` : `<= ${goal} x bare's time`,
+      holds: ratioOf === 'throughput' ? ratio >= goal : ratio <= goal,
+    },
+    {
+      engine: bench.engine,
+      workload: `${workload} (bare)`,
+      ...summary(measured.bare),
+      peakMemory: bench.bare.peakMemory(),
+      ratio: 1,
+      target: '',
+      holds: true,
+    },
+  );
+}
+
+async function scale(bench: Bench, small: WorkloadName, large: WorkloadName): Promise<void> {
+  progress(`${bench.engine}: ${large}`);
+  const p50 = { small: [] as Measurement[], large: [] as Measurement[] };
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const one = await measure(bench, bench.assay, small, 1, SCALE_REQUESTS);
+    const other = await measure(bench, bench.assay, large, 1, SCALE_REQUESTS);
+    // The first round warms up.
+    if (round > 0) {
+      p50.small.push(one);
+      p50.large.push(other);
+    }
+  }
+  const result = summary(p50.large);
+  const ratio = result.p50 / summary(p50.small).p50;
+  rows.push({
+    engine: bench.engine,
+    workload: large,
+    ...result,
+    ratio,
+    target: `<= ${SCALE_TARGET} x p50 of the small`,
+    holds: ratio <= SCALE_TARGET,
+  });
+}
+
+async function startup(engine: Engine, env: NodeJS.ProcessEnv, dataDirectory: string): Promise<void> {
+  progress(`${engine}: starting with existing data`);
+  const times: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const server = await startAssay(env, dataDirectory);
+    times.push(server.startup);
+    await server.stop();
+  }
+  const seconds = median(times) / 1000;
+  rows.push({ engine, workload: 'start to ready (s)', ratio: seconds, target: '< 1 s', holds: seconds < 1 });
+}
+
+type Measurement = Awaited<ReturnType<LoadProcess['run']>>;
+
+async function measure(
+  bench: Bench,
+  server: Server,
+  workload: WorkloadName,
+  connections: number,
+  requests: number,
+): Promise<Measurement> {
+  const counter = `${bench.engine} ${workload}`;
+  const from = sent.get(counter) ?? 0;
+  sent.set(counter, from + requests);
+  const { dataset, token, load } = bench;
+  const result = await load.run({ port: server.port, workload, dataset, token, connections, requests, from });
+  const failed = Object.entries(result.statuses).filter(([status]) => !status.startsWith('2'));
+  if (failed.length > 0)
+    throw new Error(`${workload} on ${bench.engine} was answered with ${JSON.stringify(failed)}.`);
+  return result;
+}
+
+function summary(list: Measurement[]): { requestsPerSecond: number; p50: number; p99: number } {
+  return {
+    requestsPerSecond: median(list.map((one) => one.requestsPerSecond)),
+    p50: median(list.map((one) => one.p50)),
+    p99: median(list.map((one) => one.p99)),
+  };
+}
+
+function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+function progress(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+function report(): void {
+  const machine = { cores: cpus().length, processor: cpus()[0]?.model ?? 'unknown', node: process.version };
+  writeFileSync(RESULTS, `${JSON.stringify({ at: new Date().toISOString(), machine, rows }, null, 2)}\n`);
+  const cell = (value: number | undefined, digits: number) =>
+    value === undefined ? '' : value.toFixed(digits);
+  const table = [
+    ['engine', 'workload', 'req/s', 'p50 ms', 'p99 ms', 'peak MB', 'ratio', 'target', 'holds'],
+    ...rows.map((row) => [
+      row.engine,
+      row.workload,
+      cell(row.requestsPerSecond, 0),
+      cell(row.p50, 2),
+      cell(row.p99, 2),
+      cell(row.peakMemory, 0),
+      cell(row.ratio, 2),
+      row.target,
+      row.target === '' ? '' : row.holds ? 'yes' : 'NO',
+    ]),
+  ];
+  const widths = (table[0] ?? []).map((_, column) =>
+    Math.max(...table.map((line) => (line[column] ?? '').length)),
+  );
+  for (const line of table)
+    console.log(line.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  '));
+  console.log(`\n${machine.processor}, ${machine.cores} cores, Node ${machine.node}. Written to ${RESULTS}.`);
+}
+
+await main();

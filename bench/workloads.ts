@@ -1,0 +1,104 @@
+/** What the measured requests need to know of the data. */
+export interface Dataset {
+  organization: string;
+  assessment: string;
+  /** Groups by their number of members. */
+  groups: Record<string, number>;
+  /** Host assets by their number of ports. */
+  hosts: Record<string, string>;
+  vulnerabilities: number[];
+  vulnerabilityTags: number[];
+  assetTags: string[];
+  assets: string[];
+  /** Members of the group that operation 13 empties, in order. */
+  removable: string[];
+  removableGroup: number;
+}
+
+export type WorkloadName = keyof typeof WORKLOADS;
+
+interface Request {
+  method: string;
+  path: string;
+  body?: unknown;
+}
+
+const SMALL = '60';
+const LARGE = '60000';
+const STATUSES = 9;
+
+const members =
+  (size: string, query: string) =>
+  (data: Dataset): Request => ({
+    method: 'GET',
+    path: `/api/assessment/v1/assessment-groups/${data.groups[size]}/members?${query}`,
+  });
+const ports =
+  (size: string, query: string) =>
+  (data: Dataset): Request => ({
+    method: 'GET',
+    path: `/api/streaming/v1/${data.organization}/assets/${data.hosts[size]}/ports?${query}`,
+  });
+
+/** The `number`th request of each workload. The same number always makes the same request. */
+const WORKLOADS = {
+  'op12-members': members(SMALL, 'perPage=50'),
+  'op12-small-first': members(SMALL, 'perPage=30'),
+  'op12-small-last': members(SMALL, 'perPage=30&page=2'),
+  'op12-large-first': members(LARGE, 'perPage=30'),
+  'op12-large-last': members(LARGE, 'perPage=30&page=2000'),
+  'op14-ports': ports(SMALL, 'per_page=50'),
+  'op14-small-first': ports(SMALL, 'per_page=30'),
+  'op14-small-last': ports(SMALL, 'per_page=30&page=2'),
+  'op14-large-first': ports(LARGE, 'per_page=30'),
+  'op14-large-last': ports(LARGE, 'per_page=30&page=2000'),
+  'op5-vulnerability': (data: Dataset, number: number): Request => ({
+    method: 'PATCH',
+    path: `/v1/vulnerabilities/${pick(data.vulnerabilities, number * 7)}`,
+    body: {
+      status_id: 1 + (number % STATUSES),
+      tags: [pick(data.vulnerabilityTags, number), pick(data.vulnerabilityTags, number + 1)],
+    },
+  }),
+  // Attaches what no request before attached, and detaches what the last one of the same tag did.
+  'op9-tagging': (data: Dataset, number: number): Request => ({
+    method: 'PATCH',
+    path: `/api/tagging/v1.0/organizations/${data.organization}/tags`,
+    body: {
+      uids: [pick(data.assetTags, number)],
+      addEntities: [{ uid: pick(data.assets, number) }],
+      delEntityUids: [pick(data.assets, number - data.assetTags.length)],
+    },
+  }),
+  'op13-removal': (data: Dataset, number: number): Request => ({
+    method: 'POST',
+    path: `/api/assessment/v1/assessment-groups/${data.removableGroup}/members/batchRemove`,
+    body: { userUids: [data.removable[number]] },
+  }),
+  'op10-criticality': (data: Dataset, number: number): Request => ({
+    method: 'POST',
+    path: '/api/asset/v2/bulk/assets/criticality:update',
+    body: {
+      organizationUid: data.organization,
+      criticality: number % 2 === 0 ? 'high' : 'low',
+      assetUids: data.assets.slice(0, 10_000),
+    },
+  }),
+} satisfies Record<string, (data: Dataset, number: number) => Request>;
+
+/** @returns the bytes of the request, as they go over the wire */
+export function buildRequest(workload: WorkloadName, data: Dataset, number: number, token: string): Buffer {
+  const build: (data: Dataset, number: number) => Request = WORKLOADS[workload];
+  const { method, path, body } = build(data, number);
+  const content = body === undefined ? '' : JSON.stringify(body);
+  const headers =
+    `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n` +
+    (body === undefined
+      ? ''
+      : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(content)}\r\n`);
+  return Buffer.from(`${headers}\r\n${content}`);
+}
+
+function pick<T>(list: readonly T[], number: number): T {
+  return list[(number + list.length) % list.length] as T;
+}
