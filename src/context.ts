@@ -2,6 +2,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { type Keys, loadKeys } from './auth/keys.ts';
 import { type Addresses, addressesOf, type Config } from './config.ts';
 import { type Database, openDatabase } from './db/engine.ts';
+import { isoTime } from './http/time.ts';
 
 /** What a running process has. Commands make one, use it and close it; a server keeps it while it runs. */
 export interface Context {
@@ -26,7 +27,7 @@ export async function openContext(
   pageCache?: number,
 ): Promise<Context> {
   const log = pino(
-    { level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    { level: config.logLevel, base: null, timestamp: logTime },
     // Written in the background, so that no request waits for a slow reader of the log; flushed at the end.
     destination ?? pino.destination({ sync: false }),
   );
@@ -40,6 +41,11 @@ export async function openContext(
   });
   const addresses = addressesOf(config, `http://${hostInUrl(config.host)}:${config.port}`);
   return { config, db, keys, log, clock: Date.now, addresses };
+}
+
+/** The time of a log line, as the JSON that pino puts into it. */
+function logTime(): string {
+  return `,"time":"${isoTime(Date.now())}"`;
 }
 
 /** @returns the host as it stands in an address that a browser on the same machine can open */

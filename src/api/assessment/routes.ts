@@ -5,6 +5,7 @@ import type { RegisterRoutes } from '../../http/area-plugin.ts';
 import { AREAS } from '../../http/areas.ts';
 import { pageLinks, pagesOf } from '../../http/paging.ts';
 import { errorResponses } from '../../http/schemas.ts';
+import { isoTime } from '../../http/time.ts';
 import {
   DEFAULT_PER_PAGE,
   GroupPath,
@@ -101,17 +102,15 @@ export const registerAssessmentRoutes: RegisterRoutes = (app, { addresses, clock
       );
       return {
         results,
-        metadata: { processedAt: new Date(now).toISOString(), counts: countsOf(results) },
+        metadata: { processedAt: isoTime(now), counts: countsOf(results) },
       };
     },
   );
 };
 
-/** Fifty of them a page: fields by name are several times as fast as spreading the row. */
-function memberBody(member: GroupMember) {
-  const { userUid, role, id, userEmail, userName } = member;
-  const body = { userUid, role, id, createdAt: new Date(member.createdAt).toISOString(), userEmail };
-  return userName === null ? body : { ...body, userName };
+/** Fifty of them a page: naming the fields is several times as fast as spreading the row. */
+function memberBody({ userUid, role, id, createdAt, userEmail, userName }: GroupMember) {
+  return { userUid, role, id, createdAt: isoTime(createdAt), userEmail, userName: userName ?? undefined };
 }
 
 function countsOf(results: readonly RemovalResult[]) {
