@@ -15,7 +15,7 @@ export interface ObservedPort {
 }
 
 /** Ports from the first to the last, both included. */
-export type PortRange = readonly [protocol: string, first: number, last: number];
+export type PortRange = readonly [protocol: ObservedPort['protocol'], first: number, last: number];
 
 /** Which ports a scan covers. */
 export class PortCoverage {

@@ -31,7 +31,7 @@ export async function* readNmapReport(chunks: AsyncIterable<Uint8Array>): AsyncG
   let bytes = 0;
   const piece = (): ReportPiece => ({
     hosts: elements.takeHosts(),
-    coverage: elements.coverage,
+    coverage: elements.coverage(),
     down: elements.down,
     bytes,
   });
@@ -89,7 +89,8 @@ interface Draft {
 class NmapElements implements ElementHandler {
   xml!: BoundedXml;
   down = 0;
-  coverage: readonly PortRange[] = [];
+  readonly #ranges: PortRange[] = [];
+  #coverage: readonly PortRange[] = [];
   #hosts: ScannedHost[] = [];
   #lastHostEnd = -1;
   #startedAt: number | undefined;
@@ -101,6 +102,12 @@ class NmapElements implements ElementHandler {
     const hosts = this.#hosts;
     this.#hosts = [];
     return hosts;
+  }
+
+  /** @returns another array only when there are more ranges than the last time */
+  coverage(): readonly PortRange[] {
+    if (this.#coverage.length < this.#ranges.length) this.#coverage = [...this.#ranges];
+    return this.#coverage;
   }
 
   dropHostAt(position: number): void {
@@ -216,7 +223,7 @@ class NmapElements implements ElementHandler {
     this.#port = undefined;
     const host = this.#host;
     // A scan of IP protocols (-sO) lists them as ports of the protocol "ip"; they are none.
-    if (host === undefined || !PROTOCOLS.includes(port.protocol)) return;
+    if (host === undefined || !isProtocol(port.protocol)) return;
     const last = host.ports.at(-1);
     if (
       last !== undefined &&
@@ -257,14 +264,15 @@ class NmapElements implements ElementHandler {
   }
 
   #addCoverage({ protocol, services }: Attributes): void {
-    if (protocol === undefined || services === undefined) return;
-    const ranges = services.split(',').flatMap((range): PortRange[] => {
+    // What is no port need not be known as covered, and nobody says how many protocols a report can name.
+    if (protocol === undefined || services === undefined || !isProtocol(protocol)) return;
+    for (const range of services.split(',')) {
       const [, first, last = first] = /^\s*(\d{1,5})(?:-(\d{1,5}))?\s*$/.exec(range) ?? [];
-      return first === undefined ? [] : [[protocol, Number(first), Number(last)]];
-    });
-    this.coverage = [...this.coverage, ...ranges];
-    if (this.coverage.length > MAX_RANGES)
-      this.xml.refuse(`the scan covers more than ${MAX_RANGES} ranges of ports.`);
+      if (first === undefined) continue;
+      this.#ranges.push([protocol, Number(first), Number(last)]);
+      if (this.#ranges.length > MAX_RANGES)
+        this.xml.refuse(`the scan covers more than ${MAX_RANGES} ranges of ports.`);
+    }
   }
 
   #addressOf(text = ''): string {
@@ -280,6 +288,10 @@ class NmapElements implements ElementHandler {
     if (!STATES.has(text)) this.xml.refuse(`"${text.slice(0, 50)}" is not the state of a port.`);
     return text;
   }
+}
+
+function isProtocol(text: string): text is ObservedPort['protocol'] {
+  return PROTOCOLS.some((protocol) => protocol === text);
 }
 
 /** The later one stands where a port is there twice. */

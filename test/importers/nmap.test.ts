@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { FIRST, host, port, read, report, SECOND, SEEN } from './reports.ts';
+import { readNmapReport } from '../../src/importers/nmap.ts';
+import { FIRST, host, inChunks, port, read, report, SECOND, SEEN } from './reports.ts';
 
 const onlyPort = async (inner: string) => {
   const { hosts, error } = await read(report(host('192.0.2.1', port(80, 'open', inner))));
@@ -48,6 +49,35 @@ describe('a report that Nmap made', () => {
       probed: true,
       banner: 'HELLO <"quoted"> & friends',
     });
+  });
+
+  it('covers ports of the protocols that have ports, and of no others', async () => {
+    let scaninfo = '<scaninfo protocol="ip" services="0-255"/><scaninfo protocol="sctp" services="7,9-11"/>';
+    for (let number = 0; number < 1_000; number += 1) {
+      scaninfo += `<scaninfo protocol="p${number}" services="1-65535"/>`;
+    }
+    const { coverage, error } = await read(report(host('192.0.2.1', port(22)), scaninfo));
+    expect(error).toBeUndefined();
+    expect(coverage).toEqual([
+      ['sctp', 7, 7],
+      ['sctp', 9, 11],
+    ]);
+  });
+
+  it('tells what it covers anew only where the report said more', async () => {
+    const more = '<scaninfo protocol="udp" services="53"/>';
+    const seen: unknown[] = [];
+    for await (const { coverage } of readNmapReport(inChunks(report(more + host('192.0.2.1', '')), 10))) {
+      if (coverage !== seen.at(-1)) seen.push(coverage);
+    }
+    expect(seen).toEqual([
+      [],
+      [['tcp', 1, 1_000]],
+      [
+        ['tcp', 1, 1_000],
+        ['udp', 53, 53],
+      ],
+    ]);
   });
 
   it('reads the same from chunks of any size', async () => {
@@ -250,6 +280,12 @@ describe('a report that cannot be used', () => {
       1,
     ],
     [
+      'covers too many ranges',
+      () => report(whole + `<scaninfo protocol="tcp" services="${'1,'.repeat(60_000)}"/>`.repeat(2)),
+      /^line 6, column \d+: the scan covers more than 100000 ranges of ports\.$/,
+      1,
+    ],
+    [
       'is cut off',
       () => FIRST.slice(0, -200),
       /^line 45, column 65: the report ends too early \(unclosed tag: runstats\)/,
@@ -317,7 +353,6 @@ describe('a report that cannot be used', () => {
       yield Buffer.from('<nmaprun><a b="');
       for (;;) yield Buffer.alloc(65_536, 'x');
     }
-    const { readNmapReport } = await import('../../src/importers/nmap.ts');
     let bytes = 0;
     const reading = (async () => {
       for await (const piece of readNmapReport(endless())) bytes = piece.bytes;
