@@ -80,7 +80,7 @@ interface Draft {
   ports: ObservedPort[];
   /** Whether each port so far comes after the one before it, so that none can be there twice. */
   ordered: boolean;
-  unlistedStates: string[];
+  unlistedStates: Set<string>;
   /** Whether the scan got as far as ports. */
   scannedPorts: boolean;
 }
@@ -150,7 +150,7 @@ class NmapElements implements ElementHandler {
       seenAt: milliseconds(attributes.endtime) ?? this.#startedAt,
       ports: [],
       ordered: true,
-      unlistedStates: [],
+      unlistedStates: new Set(),
       scannedPorts: false,
     };
   }
@@ -173,7 +173,9 @@ class NmapElements implements ElementHandler {
         host.scannedPorts = true;
         break;
       case 'extraports':
-        if (attributes.state !== undefined) host.unlistedStates.push(attributes.state);
+        if (attributes.state !== undefined && STATES.has(attributes.state)) {
+          host.unlistedStates.add(attributes.state);
+        }
         break;
     }
   }
@@ -258,7 +260,7 @@ class NmapElements implements ElementHandler {
       seenAt,
       ports: ordered ? ports : eachOnce(ports),
       complete: scannedPorts && !timedOut,
-      unlistedStates,
+      unlistedStates: [...unlistedStates],
     });
     this.#lastHostEnd = this.xml.position;
   }

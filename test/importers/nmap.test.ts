@@ -137,6 +137,14 @@ describe('a host', () => {
     });
   });
 
+  it('names each state of unlisted ports once, and none that Nmap does not know', async () => {
+    let extra = '';
+    for (const state of ['filtered', 'ajar', 'closed', 'filtered']) extra += `<extraports state="${state}"/>`;
+    const { hosts, error } = await read(report(host('192.0.2.1', extra + '<extraports/>')));
+    expect(error).toBeUndefined();
+    expect(hosts[0]?.unlistedStates).toEqual(['filtered', 'closed']);
+  });
+
   it('has each port once, and none of IP protocols', async () => {
     const ports = port(53, 'open', '', 'udp') + port(53) + port(53, 'closed') + port(6, 'open', '', 'ip');
     const { hosts } = await read(report(host('192.0.2.1', ports)));
