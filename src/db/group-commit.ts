@@ -33,6 +33,8 @@ export class GroupCommit {
   readonly #connection: GroupConnection;
   #waiting: WaitingUnit[] = [];
   #running: Promise<void> | undefined;
+  /** A rollback failed, so the transaction may still be open. */
+  #unfinished = false;
   #commits = 0;
   #transactions = 0;
 
@@ -60,13 +62,17 @@ export class GroupCommit {
   async #run(): Promise<void> {
     // Requests that arrived in the same turn of the event loop join the first group.
     await nextTurn();
-    while (this.#waiting.length > 0) await this.#commitGroup();
-    this.#running = undefined;
+    try {
+      while (this.#waiting.length > 0) await this.#commitGroup();
+    } finally {
+      this.#running = undefined;
+    }
   }
 
   async #commitGroup(): Promise<void> {
     const done: { unit: WaitingUnit; value: unknown }[] = [];
     try {
+      if (this.#unfinished) this.#rollback();
       await this.#connection.begin();
     } catch (error) {
       const reason = this.#connection.translate(error);
@@ -87,14 +93,24 @@ export class GroupCommit {
       } while (!isFull() && this.#waiting.length > 0);
       this.#connection.commit();
     } catch (error) {
-      this.#connection.rollback();
       const reason = this.#connection.translate(error);
       for (const { unit } of done) unit.reject(reason);
+      try {
+        this.#rollback();
+      } catch {
+        // The next group tries again before it begins, and is refused when that fails as well.
+      }
       return;
     }
     this.#commits += 1;
     this.#transactions += done.length;
     for (const { unit, value } of done) unit.resolve(value);
+  }
+
+  #rollback(): void {
+    this.#unfinished = true;
+    this.#connection.rollback();
+    this.#unfinished = false;
   }
 
   /** Runs one unit; throws only when the whole group is lost. */

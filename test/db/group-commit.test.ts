@@ -3,13 +3,14 @@ import { Unavailable } from '../../src/db/engine.ts';
 import { type GroupConnection, GroupCommit } from '../../src/db/group-commit.ts';
 
 /** A connection that keeps a list instead of tables, and can be told to fail. */
-function listConnection(fail: { begin?: Error; commit?: Error; lost?: Error } = {}) {
+function listConnection(fail: { begin?: Error; commit?: Error; lost?: Error; rollback?: Error } = {}) {
   const committed: string[] = [];
   let pending: string[] | undefined;
   let savepoint = 0;
   const connection: GroupConnection = {
     async begin() {
       if (fail.begin !== undefined) throw fail.begin;
+      if (pending !== undefined) throw new Error('a transaction within a transaction');
       pending = [];
     },
     savepoint: () => (savepoint = pending!.length),
@@ -20,7 +21,10 @@ function listConnection(fail: { begin?: Error; commit?: Error; lost?: Error } = 
       committed.push(...pending!);
       pending = undefined;
     },
-    rollback: () => (pending = undefined),
+    rollback() {
+      if (fail.rollback !== undefined) throw fail.rollback;
+      pending = undefined;
+    },
     inTransaction: () => pending !== undefined,
     translate: (error) => error,
   };
@@ -84,6 +88,26 @@ describe('Group commit', () => {
     ]);
     expect(committed).toEqual([]);
     expect(group.statistics()).toMatchObject({ commits: 0, transactions: 0 });
+  });
+
+  it('answers every unit when the rollback fails as well, and takes the next once it works', async () => {
+    const reason = new Unavailable('disk');
+    const rollback = new Unavailable('still the disk');
+    const fail: { commit?: Error; rollback?: Error } = { commit: reason, rollback };
+    const { connection, committed, write } = listConnection(fail);
+    const group = new GroupCommit(connection);
+    const results = await Promise.allSettled(['a', 'b'].map((text) => group.submit(async () => write(text))));
+    expect(results).toEqual([
+      { status: 'rejected', reason },
+      { status: 'rejected', reason },
+    ]);
+    await group.idle();
+    await expect(group.submit(async () => write('c'))).rejects.toBe(rollback);
+    delete fail.commit;
+    delete fail.rollback;
+    await group.submit(async () => write('d'));
+    await group.idle();
+    expect(committed).toEqual(['d']);
   });
 
   it('refuses every unit that waits when no transaction can begin, and takes the next', async () => {
