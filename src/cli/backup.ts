@@ -43,7 +43,7 @@ export function registerBackup(program: Command): void {
 
 function backupRefusal(error: unknown, target: string): Refusal | undefined {
   const message = error instanceof Error ? error.message : '';
-  return /unable to open database: |ENOENT|EACCES|full|disk I\/O/.test(message)
+  return /unable to open database: |ENOENT|ENOTDIR|EACCES|EPERM|EROFS|ENOSPC|full|disk I\/O/.test(message)
     ? new Refusal(`${target} cannot be written (${message}).`)
     : undefined;
 }

@@ -18,6 +18,9 @@ type Row = Record<string, unknown>;
 export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 });
   const path = join(config.dataDirectory, 'assay.db');
+  // SQLite gives the log beside it the rights of the database. A file that exists must not be opened and closed here:
+  // that would drop the locks which another connection of this process has on it.
+  if (!existsSync(path)) createPrivate(path);
   const writer = new DatabaseSync(path, { timeout: config.timeout, enableForeignKeyConstraints: true });
   writer.exec('pragma journal_mode = wal');
   writer.exec('pragma synchronous = full');
@@ -138,12 +141,22 @@ function copyDatabase(reader: Connection, file: string): void {
     throw new Error(`${file} exists already. Choose another name, or move it away first.`);
   const unfinished = `${file}.${process.pid}.part`;
   try {
+    createPrivate(unfinished);
     reader.prepare('vacuum into ?').run(unfinished);
     sync(unfinished);
     renameSync(unfinished, file);
     sync(dirname(file));
   } finally {
     rmSync(unfinished, { force: true });
+  }
+}
+
+/** Creates an empty file that only its owner can read, whatever the folder allows. One that exists is left alone. */
+function createPrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
 }
 

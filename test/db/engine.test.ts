@@ -1,3 +1,4 @@
+import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { type Kysely, sql } from 'kysely';
@@ -321,4 +322,30 @@ describe('Portable queries', () => {
     expect(await db.write((tx) => clear(tx, { ids }))).toBe(2);
     expect(await db.write((tx) => clear(tx, { ids }))).toBe(0);
   });
+});
+
+onSqlite('The files are their owner’s alone, also in a folder that others can read', async () => {
+  const dataDirectory = join(place.dataDirectory, 'shared');
+  mkdirSync(dataDirectory);
+  chmodSync(dataDirectory, 0o755);
+  const umask = process.umask(0o022);
+  const shared = await openDatabase({ dataDirectory, timeout: 1_000 });
+  try {
+    await shared.migrate();
+    await shared.write((tx) => insert(tx, 'private'));
+    await shared.backup(join(dataDirectory, 'backup.db'));
+    const modes = readdirSync(dataDirectory).map((name) => [
+      name,
+      (statSync(join(dataDirectory, name)).mode & 0o777).toString(8),
+    ]);
+    expect(Object.fromEntries(modes)).toEqual({
+      'assay.db': '600',
+      'assay.db-wal': '600',
+      'assay.db-shm': '600',
+      'backup.db': '600',
+    });
+  } finally {
+    process.umask(umask);
+    await shared.close();
+  }
 });
