@@ -36,8 +36,12 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
     options: '-c default_transaction_read_only=on',
   });
   const writePool = new pg.Pool({ ...options, max: WRITE_CONNECTIONS });
-  // A connection that breaks while idle is replaced at its next use; without a listener it would end the process.
-  for (const pool of [readPool, writePool]) pool.on('error', () => undefined);
+  // A connection that breaks is replaced at its next use and fails the query that it runs; without listeners, on the
+  // pool for an idle one and on itself for one in use, it would end the process as well.
+  for (const pool of [readPool, writePool]) {
+    pool.on('error', () => undefined);
+    pool.on('connect', (client) => client.on('error', () => undefined));
+  }
 
   const read = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: namedStatements(readPool) }) });
   const write = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: namedStatements(writePool) }) });

@@ -245,6 +245,56 @@ describe('The reader', () => {
   });
 });
 
+describe.runIf(engine() === 'postgres')('A connection that is lost', () => {
+  /** Runs statements from outside, as another process would. */
+  async function outside<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
+    const client = new pg.Client({ connectionString: place.databaseUrl });
+    await client.connect();
+    return use(client).finally(() => client.end());
+  }
+  const terminate = (pid: number) =>
+    outside((client) => client.query('select pg_terminate_backend($1, 10000)', [pid]));
+  const failureOf = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
+
+  it('inside a unit of work refuses it as unavailable, and the next is taken', async () => {
+    const failure = await failureOf(
+      db.write(async (tx) => {
+        await insert(tx, 'cut');
+        const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
+        await terminate(rows[0]!.pid);
+        await rename(tx, 'cut', 'never');
+      }),
+    );
+    expect(failure).toBeInstanceOf(Unavailable);
+    expect(failure).not.toBeInstanceOf(WriteConflict);
+    expect(await exists('cut')).toBe(false);
+    await db.write((tx) => insert(tx, 'cut'));
+    expect(await exists('cut')).toBe(true);
+  });
+
+  it.each(['read', 'write'] as const)(
+    'while a query of a %s runs refuses it as unavailable',
+    async (kind) => {
+      const sleep = sql`select pg_sleep(60)`;
+      const failure = failureOf(
+        kind === 'read' ? sleep.execute(db.read as Kysely<Tables>) : db.write((tx) => sleep.execute(tx)),
+      );
+      await outside(async (client) => {
+        for (let ended = 0; ended === 0;) {
+          const { rows } = await client.query<{ ended: boolean }>(
+            `select pg_terminate_backend(pid, 10000) as ended from pg_stat_activity
+           where datname = current_database() and query = 'select pg_sleep(60)' and state = 'active'`,
+          );
+          ended = rows.length;
+        }
+      });
+      expect(await failure).toBeInstanceOf(Unavailable);
+      await db.write((tx) => insert(tx, `after cut ${kind}`));
+      expect(await exists(`after cut ${kind}`)).toBe(true);
+    },
+  );
+});
+
 describe('Portable queries', () => {
   const uidsAmong = prepare<{ uids: readonly string[] }, { uid: string }>((reader, p) =>
     reader
