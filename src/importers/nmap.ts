@@ -54,20 +54,14 @@ export async function* readNmapReport(chunks: AsyncIterable<Uint8Array>): AsyncG
 type Attributes = Readonly<Record<string, string>>;
 
 /** The states that Nmap's manual lists. */
-const STATES = new Set([
-  'open',
-  'closed',
-  'filtered',
-  'unfiltered',
-  'open|filtered',
-  'closed|filtered',
-  'unknown',
-]);
+const STATES = ['open', 'closed', 'filtered', 'unfiltered', 'open|filtered', 'closed|filtered', 'unknown'];
 const MAX_PORTS = PROTOCOLS.length * 65_536;
 const MAX_RANGES = 100_000;
 const MAX_NAME = 255;
 const MAX_BANNER = 1_024;
 const MAX_CPE = 512;
+/** How much of a host's part of the report its texts may keep alive, in characters. */
+const MAX_SHARED = 1024 * 1024;
 /** The end of the year 9999, in seconds. */
 const MAX_TIME = 253_402_300_799;
 
@@ -95,6 +89,8 @@ class NmapElements implements ElementHandler {
   #lastHostEnd = -1;
   #startedAt: number | undefined;
   #host: Draft | undefined;
+  /** Where the host began, in characters. */
+  #hostStart = 0;
   #port: ObservedPort | undefined;
   #cpe: string | undefined;
 
@@ -125,7 +121,7 @@ class NmapElements implements ElementHandler {
   close(name: string, depth: number): void {
     if (depth === 2 && this.#host !== undefined) this.#endHost(this.#host);
     else if (name === 'port' && depth === 4 && this.#port !== undefined) this.#endPort(this.#port);
-    else if (name === 'cpe' && this.#port !== undefined) this.#port.cpe ??= clean(this.#cpe, MAX_CPE);
+    else if (name === 'cpe' && this.#port !== undefined) this.#port.cpe ??= this.#clean(this.#cpe, MAX_CPE);
   }
 
   text(text: string): void {
@@ -142,6 +138,7 @@ class NmapElements implements ElementHandler {
   #openPart(name: string, attributes: Attributes): void {
     if (name === 'scaninfo') this.#addCoverage(attributes);
     if (name !== 'host') return;
+    this.#hostStart = this.xml.position;
     this.#host = {
       address: undefined,
       name: undefined,
@@ -167,15 +164,13 @@ class NmapElements implements ElementHandler {
         if (attributes.addrtype !== 'mac') host.address ??= this.#addressOf(attributes.addr);
         break;
       case 'hostname':
-        host.name ??= clean(attributes.name, MAX_NAME) ?? undefined;
+        host.name ??= this.#clean(attributes.name, MAX_NAME) ?? undefined;
         break;
       case 'ports':
         host.scannedPorts = true;
         break;
       case 'extraports':
-        if (attributes.state !== undefined && STATES.has(attributes.state)) {
-          host.unlistedStates.add(attributes.state);
-        }
+        for (const state of STATES) if (state === attributes.state) host.unlistedStates.add(state);
         break;
     }
   }
@@ -186,10 +181,10 @@ class NmapElements implements ElementHandler {
         port.state = this.#stateOf(attributes.state);
         break;
       case 'service':
-        port.service = clean(serviceName(attributes), MAX_NAME);
-        port.product = clean(attributes.product, MAX_NAME);
-        port.version = clean(attributes.version, MAX_NAME);
-        port.banner ??= clean(versionLine(attributes), MAX_BANNER);
+        port.service = this.#clean(serviceName(attributes), MAX_NAME);
+        port.product = this.#clean(attributes.product, MAX_NAME);
+        port.version = this.#clean(attributes.version, MAX_NAME);
+        port.banner ??= this.#clean(versionLine(attributes), MAX_BANNER);
         // With a fingerprint the service did answer, only not in a way that Nmap knows.
         port.probed = attributes.method === 'probed' || attributes.servicefp !== undefined;
         break;
@@ -198,7 +193,8 @@ class NmapElements implements ElementHandler {
         this.xml.captureText();
         break;
       case 'script':
-        if (attributes.id === 'banner') port.banner = clean(attributes.output, MAX_BANNER) ?? port.banner;
+        if (attributes.id === 'banner')
+          port.banner = this.#clean(attributes.output, MAX_BANNER) ?? port.banner;
         break;
     }
   }
@@ -286,9 +282,21 @@ class NmapElements implements ElementHandler {
       : new SocketAddress({ address: text, family: 'ipv6' }).address;
   }
 
+  /** @returns the text without outer space, cut at `max` and not in the middle of a character; `null` for none */
+  #clean(text: string | undefined, max: number): string | null {
+    const trimmed = text?.trim() ?? '';
+    if (trimmed === '') return null;
+    if (text === undefined || text.length <= max) {
+      return this.xml.position - this.#hostStart > MAX_SHARED ? copyOf(trimmed) : trimmed;
+    }
+    const cut = trimmed.slice(0, max);
+    return copyOf(cut.isWellFormed() ? cut : cut.slice(0, -1));
+  }
+
   #stateOf(text = ''): string {
-    if (!STATES.has(text)) this.xml.refuse(`"${text.slice(0, 50)}" is not the state of a port.`);
-    return text;
+    const state = STATES.find((known) => known === text);
+    if (state === undefined) this.xml.refuse(`"${text.slice(0, 50)}" is not the state of a port.`);
+    return state;
   }
 }
 
@@ -312,12 +320,12 @@ function versionLine({ product, version, extrainfo }: Attributes): string {
   return line;
 }
 
-/** @returns the text without outer space, cut at `max` and not in the middle of a character; `null` for none */
-function clean(text: string | undefined, max: number): string | null {
-  const trimmed = text?.trim() ?? '';
-  if (trimmed.length <= max) return trimmed === '' ? null : trimmed;
-  const cut = trimmed.slice(0, max);
-  return cut.isWellFormed() ? cut : cut.slice(0, -1);
+/**
+ * V8 keeps the whole of a text alive for a part of it.
+ * @returns the same text on its own
+ */
+function copyOf(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 /** @returns seconds since 1970 as milliseconds; nothing for what is none */

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readNmapReport } from '../../src/importers/nmap.ts';
@@ -203,6 +205,47 @@ describe('a service', () => {
     expect(found?.version).toBeNull();
   });
 });
+
+describe('a host of many megabytes', () => {
+  const script = (length: number) => `<script id="http-title" output="${'x'.repeat(length)}"/>`;
+  it.each([
+    ['long texts', (number: number) => port(number, 'open', `<service product="${'p'.repeat(70_000)}"/>`)],
+    [
+      'long spaces',
+      (number: number) => port(number, 'open', `<service product="a product with ${' '.repeat(70_000)}"/>`),
+    ],
+    [
+      'much else',
+      (number: number) =>
+        port(
+          number,
+          'open|filtered',
+          `<service product="a product and its number ${number}"/>${script(70_000)}`,
+        ),
+    ],
+  ])('is held without them: %s', async (_name, element) => {
+    const gc = garbageCollector();
+    async function* chunks() {
+      yield Buffer.from(report('').replace('</nmaprun>\n', '<host><address addr="192.0.2.1"/><ports>'));
+      for (let number = 1; number <= 300; number += 1) yield* inChunks(element(number));
+      gc();
+      held = process.memoryUsage().heapUsed - before;
+      yield Buffer.from('</ports></host></nmaprun>');
+    }
+    gc();
+    const before = process.memoryUsage().heapUsed;
+    let held = 0;
+    const ports: unknown[] = [];
+    for await (const { hosts } of readNmapReport(chunks())) ports.push(...(hosts[0]?.ports ?? []));
+    expect(ports).toHaveLength(300);
+    expect(held).toBeLessThan(5_000_000);
+  });
+});
+
+function garbageCollector(): () => void {
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc');
+}
 
 describe('a report that cannot be used', () => {
   const whole = host('192.0.2.1', port(22));
