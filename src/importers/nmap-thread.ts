@@ -28,7 +28,9 @@ export async function* readNmapReportInThread(
   const answers = on(worker, 'message', { close: ['exit'] });
   let coverage: ReportPiece['coverage'] = [];
   let ended = false;
-  const next = async (): Promise<ReportPiece[]> => {
+  /** Whether the thread said that it cannot go on, or is gone: nothing more comes. */
+  let failed = false;
+  const receive = async (): Promise<ReportPiece[]> => {
     const { value } = (await answers.next()) as { value: [Message] | undefined };
     if (value === undefined) throw new Error('The thread that reads the report ended by itself.');
     const [message] = value;
@@ -44,6 +46,11 @@ export async function* readNmapReportInThread(
     coverage = piece.coverage ?? coverage;
     return [{ ...piece, coverage }];
   };
+  const next = (): Promise<ReportPiece[]> =>
+    receive().catch((error: unknown) => {
+      failed = true;
+      throw error;
+    });
   let ahead = 0;
   try {
     for await (const chunk of chunks) {
@@ -56,7 +63,7 @@ export async function* readNmapReportInThread(
     while (!ended) yield* await next();
   } catch (error) {
     // What was read before the source failed is whole all the same.
-    if (!(error instanceof ReportError)) for (; ahead > 0; ahead -= 1) yield* await next();
+    if (!failed) for (; ahead > 0; ahead -= 1) yield* await next();
     throw error;
   } finally {
     await worker.terminate();

@@ -34,6 +34,8 @@ export interface CommandLine {
   /** Runs a shell, to paste something into. */
   shell(script: string): Promise<Finished>;
   database: TestDatabase;
+  /** Imports a module as it is compiled: `importers/nmap-thread.js`. */
+  module(path: string): Promise<any>;
   close(): Promise<void>;
 }
 
@@ -73,6 +75,7 @@ export async function startCommandLine(): Promise<CommandLine> {
 
   return {
     database,
+    module: (path) => import(join(release, 'dist', path)),
     run,
     async json(...args) {
       const { code, stdout, stderr } = await run([...args, '--json']);
