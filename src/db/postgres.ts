@@ -18,6 +18,8 @@ const MAX_NAMED_STATEMENTS = 500;
 /** A longer statement has a list of rows in it, and will hardly be sent again. */
 const MAX_NAMED_LENGTH = 3_000;
 const MAX_ATTEMPTS = 8;
+/** How much longer than the engine's own limit a statement is waited for, before its connection counts as lost, in ms. */
+const SILENCE = 2_000;
 /** Names the advisory lock that migrations hold; any number will do that no one else uses. */
 const MIGRATION_LOCK = 7_215_004_911;
 
@@ -26,6 +28,9 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
   const options: pg.PoolConfig = {
     connectionString: config.databaseUrl,
     statement_timeout: config.timeout,
+    query_timeout: config.timeout + SILENCE,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: 5_000,
     application_name: 'assay',
     types: { getTypeParser: parserOf },
@@ -131,16 +136,26 @@ function namedStatements(pool: pg.Pool): PostgresPool {
     return name;
   };
   const wrap = (client: pg.PoolClient): PostgresPoolClient => {
+    let lost: Error | undefined;
     // Kysely asks for cursors through the same method; nothing here streams from the database.
     const query = (text: unknown, values: readonly unknown[] = []) => {
       if (typeof text !== 'string') throw new TypeError('Cursors are not supported.');
+      // A rollback would only wait behind the query that has no answer.
+      if (lost !== undefined) return Promise.reject(lost);
       const statement =
         values.length === 0 || text.length > MAX_NAMED_LENGTH
           ? { text, values: [...values] }
           : { name: nameOf(text), text, values: [...values] };
-      return client.query(statement).catch(rethrowTranslated);
+      return client.query(statement).catch((error: unknown) => {
+        const translated = translatePostgresError(error);
+        if (translated instanceof Error && isLost(error)) lost = translated;
+        throw translated;
+      });
     };
-    return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release() };
+    return {
+      query: query as unknown as PostgresPoolClient['query'],
+      release: () => client.release(lost !== undefined),
+    };
   };
   return {
     async connect() {
@@ -173,16 +188,26 @@ function isOvertaken(error: unknown): boolean {
   return ['23503', '23505'].includes(codeOf(error));
 }
 
+/** Whether the connection that an error came from is of no more use. */
+function isLost(error: unknown): boolean {
+  return /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|08|57P)/.test(codeOf(error)) || isSilenceOrEnd(error);
+}
+
+function isSilenceOrEnd(error: unknown): boolean {
+  return (
+    error instanceof Error && /Connection terminated|Query read timeout|not queryable/.test(error.message)
+  );
+}
+
 /** Connection trouble, shutdown, too many clients and timeouts: none is the fault of the request. */
 function translatePostgresError(error: unknown): unknown {
   const unavailable =
     /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN|08|53|57P|57014|55000|55P03)/.test(
       codeOf(error),
     ) ||
+    isSilenceOrEnd(error) ||
     (error instanceof Error &&
-      /Connection terminated|timeout exceeded when trying to connect|not queryable|Cannot use a pool/.test(
-        error.message,
-      ));
+      /timeout exceeded when trying to connect|timeout expired|Cannot use a pool/.test(error.message));
   return unavailable ? new Unavailable('The database cannot answer now.', { cause: error }) : error;
 }
 

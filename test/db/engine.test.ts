@@ -1,4 +1,5 @@
 import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { type Kysely, sql } from 'kysely';
@@ -245,6 +246,36 @@ describe('The reader', () => {
   });
 });
 
+/** A network to the database, whose connections can fall silent without an end; those made later work. */
+async function startNetwork(target: URL) {
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.on('error', () => undefined);
+      from.pipe(to);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const url = new URL(target);
+  url.port = String(typeof address === 'object' && address !== null ? address.port : 0);
+  return {
+    url: url.href,
+    silence() {
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
 describe.runIf(engine() === 'postgres')('A connection that is lost', () => {
   /** Runs statements from outside, as another process would. */
   async function outside<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -293,6 +324,27 @@ describe.runIf(engine() === 'postgres')('A connection that is lost', () => {
       expect(await exists(`after cut ${kind}`)).toBe(true);
     },
   );
+
+  it('in silence refuses what runs on it as unavailable, and is not used again', async () => {
+    const network = await startNetwork(new URL(place.databaseUrl!));
+    const remote = await openDatabase({ ...place, databaseUrl: network.url, timeout: 100 });
+    const one = () => sql<{ one: number }>`select 1 as one`.execute(remote.read as Kysely<Tables>);
+    const write = (uid: string) => remote.write((tx) => insert(tx, uid));
+    await Promise.all([one(), write('before silence')]);
+    network.silence();
+    const started = performance.now();
+    for (const failure of await Promise.all([failureOf(one()), failureOf(write('in silence'))])) {
+      expect(failure).toBeInstanceOf(Unavailable);
+      expect(failure).not.toBeInstanceOf(WriteConflict);
+    }
+    // One wait, not another for the rollback.
+    expect(performance.now() - started).toBeLessThan(4_000);
+    expect((await one()).rows).toEqual([{ one: 1 }]);
+    await write('after silence');
+    expect([await exists('in silence'), await exists('after silence')]).toEqual([false, true]);
+    await remote.close();
+    await network.stop();
+  });
 });
 
 describe('Portable queries', () => {
