@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { METHODS } from 'node:http';
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -20,6 +21,7 @@ import {
 } from './http/area-plugin.ts';
 import { areaAt, AREAS, type AreaName, SERVER_AREA } from './http/areas.ts';
 import { refuseBrokenRequest } from './http/broken-requests.ts';
+import { enforceDeadline } from './http/deadline.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { openDocumentation, registerDescription } from './http/openapi.ts';
 import { sendProblem, toProblem } from './http/problems.ts';
@@ -55,9 +57,10 @@ export async function buildApp(
     childLoggerFactory: (logger) => logger,
     bodyLimit: config.bodyLimit,
     requestTimeout: config.requestTimeout,
-    handlerTimeout: config.requestTimeout,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
+    // What arrives on an open connection while the server closes is still answered, and the connection then closed.
+    return503OnClosing: false,
     trustProxy: config.trustedProxies.length === 0 ? false : [...config.trustedProxies],
     // Node takes no request line that is longer, so whether a parameter is too long is its schema's to say.
     routerOptions: { maxParamLength: 16_384 },
@@ -71,8 +74,12 @@ export async function buildApp(
         context.addresses.errorTypeBase,
       );
     },
+    // A request to a proxy names the whole address (RFC 9112, section 3.2.2).
+    rewriteUrl: ({ url = '/' }) => (url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/?#]*\/?/i, '/')),
     clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, headers, context),
   });
+  // Whatever Node can read is a method, and so answered with 405 where the path has others.
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.setValidatorCompiler(compileValidator);
   acceptJsonOnly(app);
   app.decorateRequest('caller', null);
@@ -90,6 +97,7 @@ export async function buildApp(
     reply.headers(headers).header('x-request-id', request.id);
     done();
   });
+  enforceDeadline(app, config.requestTimeout);
   app.addHook('onResponse', async (request, reply) => {
     log.info(
       {

@@ -4,6 +4,9 @@ import { type Addresses, addressesOf, type Config } from './config.ts';
 import { type Database, openDatabase } from './db/engine.ts';
 import { isoTime } from './http/time.ts';
 
+/** Bytes of log that wait for a reader; what comes then is dropped, as memory is finite. */
+const MAX_LOG_BUFFER = 16 * 1024 * 1024;
+
 /** What a running process has. Commands make one, use it and close it; a server keeps it while it runs. */
 export interface Context {
   config: Config;
@@ -27,9 +30,9 @@ export async function openContext(
   pageCache?: number,
 ): Promise<Context> {
   const log = pino(
-    { level: config.logLevel, base: null, timestamp: logTime },
+    { level: config.logLevel, base: null, timestamp: logTime, serializers: { err: describeError } },
     // Written in the background, so that no request waits for a slow reader of the log; flushed at the end.
-    destination ?? pino.destination({ sync: false }),
+    destination ?? pino.destination({ sync: false, maxLength: MAX_LOG_BUFFER }),
   );
   // Before the database, which would have to be closed again if this failed.
   const keys = await loadKeys(config.dataDirectory, config.issuer);
@@ -41,6 +44,14 @@ export async function openContext(
   });
   const addresses = addressesOf(config, `http://${hostInUrl(config.host)}:${config.port}`);
   return { config, db, keys, log, clock: Date.now, addresses };
+}
+
+/** What a log line tells of an error. Drivers put more into theirs: rows, parameters, statements. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return String(error);
+  const { name, message, stack, cause } = error;
+  const code = 'code' in error ? String(error.code) : undefined;
+  return { name, message, code, stack, ...(cause === undefined ? {} : { cause: describeError(cause) }) };
 }
 
 /** The time of a log line, as the JSON that pino puts into it. */

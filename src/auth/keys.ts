@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync, linkSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import {
   calculateJwkThumbprint,
@@ -16,6 +26,7 @@ import {
 const ALGORITHM = 'ES256';
 const FIRST_KEY = 'signing-1.json';
 const SECRET = 'secret.key';
+const SECRET_LENGTH = 32;
 
 /** The keys of this deployment, from the data folder; instances that work together share them. */
 export interface Keys {
@@ -42,7 +53,7 @@ export async function loadKeys(dataDirectory: string, issuer: string): Promise<K
   if (!readdirSync(folder).includes(FIRST_KEY))
     createOnce(folder, FIRST_KEY, JSON.stringify(await newSigningKey()));
   if (!readdirSync(folder).includes(SECRET))
-    createOnce(folder, SECRET, randomBytes(32).toString('base64url'));
+    createOnce(folder, SECRET, randomBytes(SECRET_LENGTH).toString('base64url'));
 
   const files = readdirSync(folder).filter((name) => /^signing-\d+\.json$/.test(name));
   files.sort((one, other) => numberIn(other) - numberIn(one));
@@ -53,9 +64,16 @@ export async function loadKeys(dataDirectory: string, issuer: string): Promise<K
   const jwks = { keys: privateKeys.map(publicHalf) };
   const publicKeys = createLocalJWKSet(jwks);
 
+  const secret = Buffer.from(readFileSync(join(folder, SECRET), 'utf8'), 'base64url');
+  if (secret.length !== SECRET_LENGTH) {
+    throw new Error(
+      `${join(folder, SECRET)} is damaged. Restore it from a copy, or remove it: invitation links end then.`,
+    );
+  }
+
   return {
     jwks,
-    secret: Buffer.from(readFileSync(join(folder, SECRET), 'utf8'), 'base64url'),
+    secret,
     sign: (claims, { issuedAt, expiresAt }) =>
       new SignJWT(claims)
         .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt', kid: current.kid ?? '' })
@@ -99,12 +117,23 @@ function numberIn(name: string): number {
 /** Writes a whole file under a name that does not exist yet; of two processes that try, one wins and both go on. */
 function createOnce(folder: string, name: string, content: string): void {
   const unfinished = join(folder, `.${name}.${process.pid}`);
-  writeFileSync(unfinished, content, { mode: 0o600 });
+  // On the disk before it has its name: a key that is lost after its first use ends every token.
+  writeFileSync(unfinished, content, { mode: 0o600, flush: true });
   try {
     linkSync(unfinished, join(folder, name));
+    flushFolder(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
     rmSync(unfinished, { force: true });
+  }
+}
+
+function flushFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }

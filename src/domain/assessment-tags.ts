@@ -1,4 +1,5 @@
-import { type Actor, administers, belongsTo, type Caller } from '../auth/callers.ts';
+import { type SqlBool, sql } from 'kysely';
+import { type Actor, administers, type Caller } from '../auth/callers.ts';
 import type { Transaction } from '../db/engine.ts';
 import { nameKey } from '../db/portable.ts';
 import { prepare, prepareWrite } from '../db/prepared.ts';
@@ -45,8 +46,15 @@ const reachableAssessment = perReach((reach) =>
   ),
 );
 
-const tagById = prepare<{ id: number }, AssessmentTagRow>((db, p) =>
-  db.selectFrom('assessment_tags').select(['id', 'organization_id', 'name']).where('id', '=', p.id),
+/** Finds a tag, and keeps others from changing it until this unit of work ends, so that the audit log is exact. */
+const claimTag = prepareWrite<{ id: number; organization: number; everywhere: number }, AssessmentTagRow>(
+  (tx, p) =>
+    tx
+      .updateTable('assessment_tags')
+      .set((eb) => ({ name: eb.ref('name') }))
+      .where('id', '=', p.id)
+      .where(sql<SqlBool>`(organization_id = ${p.organization} or ${p.everywhere} = 1)`)
+      .returning(['id', 'organization_id', 'name']),
 );
 
 const insertTag = prepareWrite<{ organization: number; name: string; key: string }, { id: number }>((tx, p) =>
@@ -148,8 +156,12 @@ export async function renameAssessmentTag(
   now: number,
 ): Promise<AssessmentTag> {
   const name = cleanName('name', newName);
-  const [tag] = await tagById(tx, { id });
-  if (tag === undefined || !belongsTo(caller, tag.organization_id)) throw missing('assessment tag');
+  const [tag] = await claimTag(tx, {
+    id,
+    organization: caller.organizationId ?? -1,
+    everywhere: caller.staff ? 1 : 0,
+  });
+  if (tag === undefined) throw missing('assessment tag');
   if (!administers(caller, tag.organization_id)) throw adminsOnly();
   if (name === tag.name) return { id, name };
   const renamed = await renameTag(tx, { id, organization: tag.organization_id, name, key: nameKey(name) });

@@ -34,7 +34,8 @@ export function missing(thing: string): Failure {
 }
 
 /** @returns a failure of kind `invalid` that lists where the input is wrong */
-export function invalid(...faults: Fault[]): Failure {
+export function invalid(wrong: Fault | readonly Fault[]): Failure {
+  const faults = 'property' in wrong ? [wrong] : wrong;
   return new Failure(
     'invalid',
     faults

@@ -3,6 +3,7 @@ import { ASSET_WRITE_SCOPES } from '../auth/scopes.ts';
 import type { Transaction } from '../db/engine.ts';
 import { isOneOf, unindexed } from '../db/portable.ts';
 import { prepare, prepareWrite } from '../db/prepared.ts';
+import { ASSESSMENT_UID } from './assessments.ts';
 import { recordChange } from './audit.ts';
 import { invalid, missing } from './failure.ts';
 import {
@@ -139,7 +140,10 @@ export async function changeListingAssets(
   refuseContradiction(add, remove);
   const reach = reachOfCaller(caller, ASSET_WRITE_SCOPES);
   const parameters = reachParameters(caller);
-  const [listing] = await claimReachable(reach)(tx, { ...parameters, uid: listingUid });
+  // A uid of another form is no row's, and PostgreSQL cannot look up every text.
+  const [listing] = ASSESSMENT_UID.test(listingUid)
+    ? await claimReachable(reach)(tx, { ...parameters, uid: listingUid })
+    : [];
   if (listing === undefined) throw missing('listing');
 
   const wishes = new Map<string, Wish['rules']>();
@@ -273,7 +277,7 @@ function refuseContradiction(add: readonly { assetUid: string }[], remove: reado
       ? [{ property: `add.${index}.assetUid`, message: 'must not be in remove as well', value: assetUid }]
       : [],
   );
-  if (faults.length > 0) throw invalid(...faults);
+  if (faults.length > 0) throw invalid(faults);
 }
 
 function isSameList(a: readonly string[], b: readonly string[]): boolean {

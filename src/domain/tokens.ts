@@ -131,8 +131,14 @@ export async function revokeToken(
 ): Promise<{ id: string }> {
   const found = (await credentialById(tx, idOrToken)) ?? (await credentialBySecret(tx, idOrToken));
   if (found === undefined) throw missing('token');
-  if (found.revokedAt === null) {
-    await tx.updateTable('tokens').set({ revoked_at: now }).where('id', '=', found.tokenId).execute();
+  const revoked = await tx
+    .updateTable('tokens')
+    .set({ revoked_at: now })
+    .where('id', '=', found.tokenId)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  if (revoked !== undefined) {
     await credentialsChanged(tx);
     await recordChange(tx, actor, {
       at: now,
@@ -177,7 +183,7 @@ function grantable(requested: readonly string[] | undefined, allowed: readonly S
     }
     return [];
   });
-  if (faults.length > 0) throw invalid(...faults);
+  if (faults.length > 0) throw invalid(faults);
   if (requested.length === 0) throw invalid({ property: 'scopes', message: 'must name at least one scope' });
   return [...new Set(requested)].filter(isScope);
 }

@@ -58,7 +58,7 @@ export async function createVulnerability(
   const faults = [...statusFaults('statusId', statusId)];
   if (cvssScore !== null && !(cvssScore >= 0 && cvssScore <= 10))
     faults.push({ property: 'cvssScore', message: 'must be from 0 to 10', value: cvssScore });
-  if (faults.length > 0) throw invalid(...faults);
+  if (faults.length > 0) throw invalid(faults);
   const assessment = await tx
     .selectFrom('assessments')
     .select(['id', 'organization_id'])
@@ -107,7 +107,7 @@ export async function createVulnerability(
       .execute();
     const ids = new Set(known.map((tag) => tag.id));
     const unknown = tagIds.flatMap((id, index) => (ids.has(id) ? [] : [unknownTag(`tagIds.${index}`, id)]));
-    if (unknown.length > 0) throw invalid(...unknown);
+    if (unknown.length > 0) throw invalid(unknown);
     await tx
       .insertInto('vulnerability_taggings')
       .values(tagIds.map((id) => ({ vulnerability_id: vulnerability.id, tag_id: id })))

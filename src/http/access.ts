@@ -106,8 +106,10 @@ function readCredential(
 ): { token: string; email?: string } {
   const { authorization } = request.headers;
   const key = schemes === 'all' ? request.headers['x-auth'] : undefined;
-  if (authorization !== undefined && key !== undefined) {
-    throw new Problem('invalid-request', 'Send one credential: either the Authorization header or X-Auth.', {
+  // Node keeps the first of several Authorization headers and drops the others.
+  const several = schemes === 'all' && countHeaders(request, 'authorization') > 1;
+  if (several || (authorization !== undefined && key !== undefined)) {
+    throw new Problem('invalid-request', 'Send one credential: a single Authorization header, or X-Auth.', {
       source: 'Authorization',
       headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_request"` },
     });
@@ -128,6 +130,11 @@ function readCredential(
   if (BEARER.test(scheme) && value !== '') return { token: value };
   if (schemes === 'all' && BASIC.test(scheme)) return readBasic(value);
   throw invalidToken();
+}
+
+function countHeaders(request: FastifyRequest, name: string): number {
+  return request.raw.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name)
+    .length;
 }
 
 /** RFC 7617: the e-mail address as user name, a personal access token as password. */

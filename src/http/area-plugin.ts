@@ -54,6 +54,8 @@ export function registerArea(
   );
 }
 
+const MAX_PATH_TOLD = 200;
+
 /** Every error below this scope, and every unknown path, is answered in the area's shape. */
 export function answerErrors(scope: FastifyInstance, area: Area, { addresses, log }: Context): void {
   scope.setErrorHandler(async (error, request, reply) => {
@@ -66,9 +68,13 @@ export function answerErrors(scope: FastifyInstance, area: Area, { addresses, lo
     return sendProblem(reply, request, area, problem, addresses.errorTypeBase);
   });
   scope.setNotFoundHandler(async (request, reply) => {
-    const problem = new Problem('not-found', `There is nothing at ${request.url.split('?', 1)[0]}.`, {
-      source: 'path',
-    });
+    const problem = new Problem(
+      'not-found',
+      `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, MAX_PATH_TOLD)}.`,
+      {
+        source: 'path',
+      },
+    );
     return sendProblem(reply, request, area, problem, addresses.errorTypeBase);
   });
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { AddressSet } from '../auth/addresses.ts';
+import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { Problem } from './problems.ts';
 import type { TokenCache } from './token-cache.ts';
@@ -72,7 +73,7 @@ export function registerMetrics(app: FastifyInstance, { config, db }: Context, t
     '/metrics',
     { config: { operation: 'metrics', access: 'open' }, schema: { hide: true } },
     async (request, reply) => {
-      if (!allowed.has(request.ip)) {
+      if (!allowed.has(request.ip) || isForwarded(request, config)) {
         throw new Problem(
           'forbidden',
           'Metrics are not shown to this address. ASSAY_METRICS_ALLOWED names who may.',
@@ -81,4 +82,9 @@ export function registerMetrics(app: FastifyInstance, { config, db }: Context, t
       return reply.type(registry.contentType).send(await registry.metrics());
     },
   );
+}
+
+/** Behind a proxy that nobody named, every client seems to be the proxy. */
+function isForwarded({ headers }: FastifyRequest, { trustedProxies }: Config): boolean {
+  return trustedProxies.length === 0 && (headers['x-forwarded-for'] ?? headers['forwarded']) !== undefined;
 }

@@ -34,7 +34,8 @@ export function pageLinks(base: string, url: string, page: number, totalPages: n
   const start = `${base}${path}?${kept.map((part) => `${part}&`).join('')}page=`;
   const last = Math.max(1, totalPages);
   return {
-    self: start + page,
+    // A number that is too large to be exact is still written out in digits.
+    self: start + BigInt(page),
     first: `${start}1`,
     last: start + last,
     ...(page > 1 ? { prev: start + Math.min(page - 1, last) } : {}),

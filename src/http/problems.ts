@@ -67,8 +67,6 @@ export function toProblem(error: unknown, area?: Area): Problem {
       return new Problem('invalid-request', 'The body is not JSON.', {}, { cause: error });
     case 'FST_ERR_BAD_URL':
       return new Problem('invalid-request', 'The path is not a valid URL path.', { source: 'path' });
-    case 'FST_ERR_HANDLER_TIMEOUT':
-      return unavailable(error);
     default:
       return new Problem(
         'internal-error',

@@ -16,6 +16,8 @@ import {
 
 const MAX_TOKENS = 50_000;
 const FLUSH_MILLISECONDS = 5_000;
+/** Last uses written in one unit of work, so that others need not wait long. */
+const USES_AT_ONCE = 500;
 
 /** A token that is good now, and what it is good for. */
 export interface Identity {
@@ -99,13 +101,16 @@ export class TokenCache {
   /** Writes the last uses that wait. */
   async flush(): Promise<void> {
     if (this.#uses.size === 0) return;
-    const uses = this.#uses;
+    const waiting = [...this.#uses];
     this.#uses = new Map();
-    try {
-      await this.#db.write((tx) => recordTokenUse(tx, uses));
-    } catch (error) {
-      this.#uses = new Map([...uses, ...this.#uses]);
-      throw error;
+    while (waiting.length > 0) {
+      const some = waiting.splice(0, USES_AT_ONCE);
+      try {
+        await this.#db.write((tx) => recordTokenUse(tx, new Map(some)));
+      } catch (error) {
+        this.#uses = new Map([...some, ...waiting, ...this.#uses]);
+        throw error;
+      }
     }
   }
 

@@ -263,7 +263,7 @@ describe('Operation 8: create asset tags', () => {
       const other = (await world.organization()).uid;
       const group = (await world.organizationGroup(`group${other}`, [other])).uid;
       const errors = [];
-      for (const uid of ['nobody', 'a'.repeat(60), `${organization}!`, other, group]) {
+      for (const uid of ['nobody', 'a'.repeat(60), `${organization}!`, `${organization}%00`, other, group]) {
         const response = await create({ tags: [{ name: 'x' }] }, admin.token, uid);
         expectSimpleError(response, 404);
         errors.push(response.body.error);
@@ -274,6 +274,25 @@ describe('Operation 8: create asset tags', () => {
     it.each(['ACME', '-', '_a', '%00', 'é'])('400: the organization uid %s', async (uid) => {
       expectSimpleError(await create({ tags: [{ name: 'x' }] }, admin.token, uid), 400);
     });
+  });
+
+  it('tells some of very many unknown entities, more than a call can have arguments', async () => {
+    const large = await startTestServer();
+    try {
+      const staff = await worldOf(large).user();
+      await worldOf(large).organization('large');
+      const entities = Array.from({ length: 1_000 }, (_, index) => ({ uid: `x${index}` }));
+      const tags = Array.from({ length: 160 }, (_, index) => ({ name: `many ${index}`, entities }));
+      const response = await large.request('POST', '/api/tagging/v1.0/organizations/large/tags', {
+        token: staff.token,
+        body: { tags },
+      });
+      expect(response.status).toBe(422);
+      const told = response.body.failedValidations as { failedValidation: unknown[] }[];
+      expect(told.flatMap(({ failedValidation }) => failedValidation)).toHaveLength(1_000);
+    } finally {
+      await large.close();
+    }
   });
 
   describe('scopes', () => {

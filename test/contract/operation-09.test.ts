@@ -116,8 +116,8 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
         credential_id: expect.any(String),
         address: '127.0.0.1',
         request_id: response.headers.get('x-request-id'),
-        before: { detached: [{ tag, entity: a }] },
-        after: { attached: [{ tag, entity: c }] },
+        before: { detached: { [tag!]: [a] } },
+        after: { attached: { [tag!]: [c] } },
       },
     ]);
   });
@@ -212,6 +212,11 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
         fault(2, 'delEntityUids.2', UNKNOWN),
       ]);
       expect(await entitiesOf(tag!)).toEqual([b]);
+    });
+
+    it('422: an organization uid that goes on with a character that no database keeps', async () => {
+      const response = await change({ uids: [UNKNOWN_TAG] }, admin.token, `${organization}%00`);
+      expect([response.status, response.body.failedValidations.length]).toEqual([422, 1]);
     });
 
     it.each(['ACME', '-', '_a', '%00', 'é'])('400: the organization uid %s', async (uid) => {
@@ -434,9 +439,9 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     );
     for (const { status } of responses) expect(status).toBe(204);
     const balance = new Map<string, number>();
-    const count = (list: { tag: string; entity: string }[], by: number) => {
-      for (const { tag, entity } of list)
-        balance.set(`${tag} ${entity}`, (balance.get(`${tag} ${entity}`) ?? 0) + by);
+    const count = (list: Record<string, string[]>, by: number) => {
+      for (const [tag, uids] of Object.entries(list))
+        for (const uid of uids) balance.set(`${tag} ${uid}`, (balance.get(`${tag} ${uid}`) ?? 0) + by);
     };
     for (const event of (await events()).slice(first)) {
       count(JSON.parse(event.before!).detached, -1);

@@ -313,6 +313,10 @@ describe('Operation 11: add or remove assets of a listing', () => {
       });
     });
 
+    it('404: a listing uid that goes on with a character that no database keeps', async () => {
+      expect((await change({}, admin.token, 'acme%00')).status).toBe(404);
+    });
+
     it.each(['ACME', '%20', 'A', '%00a', 'é'])('400: the listing uid %s', async (uid) => {
       const response = await change({}, admin.token, uid);
       expectProblem(server, response, {

@@ -1,3 +1,4 @@
+import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import {
@@ -82,6 +83,19 @@ describe('Credentials', () => {
       status: 400,
       type: expect.stringMatching(/\/v1\/invalid-request$/),
     });
+  });
+
+  it('V1 refuses two Authorization headers, of which Node would drop one', async () => {
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const request = httpRequest(server.origin + PROBES.v1[1], (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      request.setHeader('authorization', [`Bearer ${staff.token}`, 'Basic eDp5']);
+      request.on('error', reject);
+      request.end();
+    });
+    expect(status).toBe(400);
   });
 
   it.each(AREAS.filter((area) => area !== 'v1'))('%s looks at nothing but the bearer token', async (area) => {

@@ -133,7 +133,7 @@ const ALLOWED = {
 
 describe.each([...AREA_NAMES, 'server'] as const)('A path of %s that exists', (place) => {
   const path = place === 'server' ? '/healthz' : PROBES[place][1];
-  const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
+  const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'LOCK'];
 
   it.each(others.filter((method) => !ALLOWED[place].includes(method)))(
     'answers %s with 405 and the methods that it has',
