@@ -1,11 +1,11 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { commandLine } from '../auth/callers.ts';
 import { importReport, type ImportSummary } from '../importers/ingest.ts';
 import { readNmapReportInThread } from '../importers/nmap-thread.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
+import { showProgress } from './import-progress.ts';
 import { withContext } from './open.ts';
 import { requireOrganization } from './organization.ts';
 import { pairs, printJson, printLines } from './output.ts';
@@ -45,13 +45,13 @@ async function importNmap(
   await withContext(flags, async ({ db, clock }) => {
     const organization = await requireOrganization(db.read, uid);
     const { chunks, size } = file === '-' ? standardInput() : await openReport(file);
-    const bar = progressBar(size);
+    const progress = showProgress(process.stderr, size);
     const { summary, failure } = await importReport(
       { db, actor: commandLine(), organizationId: organization.id, clock },
       readNmapReportInThread(chunks),
-      (bytes) => bar?.update(bytes),
+      (bytes, hosts) => progress.update(bytes, hosts),
     );
-    bar?.stop();
+    progress.stop();
     const refusal = failure === undefined ? undefined : refusalOf(failure, command);
     if (json === true) printJson({ organization: uid, ...summary, error: refusal?.message ?? null });
     else printLines(...show(summary));
@@ -94,20 +94,6 @@ async function openReport(file: string): Promise<Source> {
       code === 'ENOENT' ? `There is no file ${file}.` : `${file} cannot be read (${code ?? String(error)}).`,
     );
   }
-}
-
-function progressBar(size: number | undefined): SingleBar | undefined {
-  if (size === undefined || size === 0 || !process.stderr.isTTY) return undefined;
-  const bar = new SingleBar({
-    stream: process.stderr,
-    format: 'importing [{bar}] {percentage} % | {value} of {total} MB | {eta_formatted} left',
-    formatValue: (value, _options, type) =>
-      type === 'value' || type === 'total' ? (value / 1e6).toFixed(1) : String(value),
-    hideCursor: true,
-    clearOnComplete: true,
-  });
-  bar.start(size, 0);
-  return bar;
 }
 
 function show({ hosts, ports, markedClosed, bytes, seconds }: ImportSummary): string[] {

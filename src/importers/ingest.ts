@@ -33,13 +33,13 @@ export interface ImportResult {
 
 /**
  * Writes the hosts of a report to the assets of an organization, as they come in, a bounded number at a time.
- * @param progress told how many bytes are done
+ * @param progress told how many bytes and hosts are done
  * @returns what was done, also when the report or the database failed on the way
  */
 export async function importReport(
   { db, actor, organizationId, clock }: ImportTarget,
   pieces: AsyncIterable<ReportPiece>,
-  progress: (bytes: number) => void = () => undefined,
+  progress: (bytes: number, hosts: number) => void = () => undefined,
 ): Promise<ImportResult> {
   const started = performance.now();
   const summary: ImportSummary = {
@@ -51,6 +51,7 @@ export async function importReport(
   };
   let batch = new Map<string, ScannedHost>();
   let ports = 0;
+  let read = 0;
   let ranges: ReportPiece['coverage'] = [];
   let coverage = new PortCoverage(ranges);
   const flush = async (): Promise<void> => {
@@ -84,9 +85,10 @@ export async function importReport(
           ports += host.ports.length;
           if (ports >= MAX_PORTS || batch.size >= MAX_HOSTS) await flush();
         }
+        read += piece.hosts.length;
         summary.hosts.down = piece.down;
         summary.bytes = piece.bytes;
-        progress(piece.bytes);
+        progress(piece.bytes, read);
       }
     } finally {
       await flush();
