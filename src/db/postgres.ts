@@ -75,9 +75,13 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
       }
     },
     async migrate() {
-      const client = await writePool.connect().catch(rethrowTranslated);
+      // A migration, and the wait for another instance's, may take longer than any request.
+      const client = new pg.Client({ ...options, query_timeout: 0 });
+      client.on('error', () => undefined);
       try {
+        await client.connect();
         await client.query('begin');
+        await client.query('set local statement_timeout = 0');
         await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
         const names = await migrate('postgres', {
           execute: async (statement) => void (await client.query(statement)),
@@ -87,10 +91,10 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
         await client.query('commit');
         return names;
       } catch (error) {
-        await client.query('rollback').catch(() => undefined);
-        throw error;
+        throw translatePostgresError(error);
       } finally {
-        client.release();
+        // The end of the connection undoes what is not committed.
+        await client.end();
       }
     },
     async check() {

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase, Unavailable } from '../../src/db/engine.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { engine } from '../harness/server.ts';
 
 let place: TestDatabase;
 let opened: Database[];
@@ -22,8 +23,8 @@ afterEach(async () => {
   await place.drop();
 });
 
-async function open(): Promise<Database> {
-  const db = await openDatabase({ ...place, timeout: 30_000 });
+async function open(timeout = 30_000): Promise<Database> {
+  const db = await openDatabase({ ...place, timeout });
   opened.push(db);
   return db;
 }
@@ -59,5 +60,40 @@ describe('Migrations', () => {
     await db.write((tx) => sql`insert into migrations (name) values ('9999-from-the-future')`.execute(tx));
     await expect(db.migrate()).rejects.toThrow('9999-from-the-future');
     await db.check();
+  });
+
+  describe.runIf(engine() === 'postgres')('beside an instance that holds the tables', () => {
+    let other: pg.Client;
+    beforeEach(async () => {
+      await (await open()).migrate();
+      other = new pg.Client({ connectionString: place.databaseUrl });
+      await other.connect();
+      await other.query('begin');
+      await other.query('lock table migrations in access exclusive mode');
+    });
+    afterEach(() => other.end());
+
+    it('wait longer than a request may', async () => {
+      const hasty = await open(100);
+      const applied = hasty.migrate();
+      // Longer than the engine's limit, and than the driver's.
+      await other.query('select pg_sleep(2.5)');
+      await other.query('commit');
+      expect(await applied).toEqual([]);
+    });
+
+    it('are refused as unavailable when their connection is cut', async () => {
+      const failure = (await open()).migrate().catch((error: unknown) => error);
+      for (let ended = 0; ended === 0;) {
+        // The activity that a transaction sees stays what it was at first, until it is told to look again.
+        await other.query('select pg_stat_clear_snapshot()');
+        const { rows } = await other.query(
+          `select pg_terminate_backend(pid, 10000) from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        ended = rows.length;
+      }
+      expect(await failure).toBeInstanceOf(Unavailable);
+    });
   });
 });
