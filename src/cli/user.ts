@@ -3,7 +3,7 @@ import { commandLine } from '../auth/callers.ts';
 import { invitationUrl } from '../auth/invitations.ts';
 import type { Reader } from '../db/engine.ts';
 import { banUser } from '../domain/bans.ts';
-import { createUser, listUsers } from '../domain/users.ts';
+import { createUser, type ListedUser, listUsers, userByEmail, userById, userByUid } from '../domain/users.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { withContext } from './open.ts';
 import { requireOrganization } from './organization.ts';
@@ -18,8 +18,6 @@ interface CreateOptions extends CommonOptions {
   admin?: boolean;
   assign?: string[];
 }
-
-type ListedUser = Awaited<ReturnType<typeof listUsers>>[number];
 
 export function registerUser(program: Command): void {
   const family = addFamily(program, 'user', 'People: client users of an organization, and platform staff');
@@ -111,10 +109,12 @@ export function registerUser(program: Command): void {
  * @throws Refusal that says where to look, when there is none
  */
 export async function requireUser(db: Reader, who: string): Promise<ListedUser> {
-  const wanted = who.trim().toLowerCase();
-  const found = (await listUsers(db)).find(
-    (user) => user.email.toLowerCase() === wanted || user.uid === who || String(user.id) === who,
-  );
+  // No two of them look alike: an address has an @, and a uid begins with a letter.
+  const found = who.includes('@')
+    ? await userByEmail(db, who)
+    : /^[1-9]\d{0,14}$/.test(who)
+      ? await userById(db, Number(who))
+      : await userByUid(db, who);
   if (found === undefined) throw new Refusal(`There is no user "${who}". "assay user list" shows them.`);
   return found;
 }

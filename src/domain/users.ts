@@ -90,18 +90,42 @@ async function requireOrganization(tx: Transaction, property: string, uid: strin
   return organization.id;
 }
 
-/** @returns the user with this address, in whatever case it is written */
-export function userByEmail(db: Reader, email: string): Promise<CreatedUser | undefined> {
-  return db
-    .selectFrom('users')
-    .select(['id', 'uid', 'email'])
-    .where('email_key', '=', nameKey(email))
-    .executeTakeFirst();
+/** A user as the command line shows them. */
+export interface ListedUser extends CreatedUser {
+  /** The uid of their organization; `null` for platform staff. */
+  organization: string | null;
+  admin: boolean;
+  staff: boolean;
+  banned: boolean;
+  /** Whether they never signed in. */
+  invited: boolean;
 }
 
-/** @returns every user, oldest first, as the command line shows them */
-export async function listUsers(db: Reader) {
-  const rows = await db
+/** @returns every user, oldest first */
+export async function listUsers(db: Reader): Promise<ListedUser[]> {
+  return (await usersOf(db).orderBy('users.id').execute()).map(listed);
+}
+
+/** @returns the user with this address, in whatever case it is written */
+export async function userByEmail(db: Reader, email: string): Promise<ListedUser | undefined> {
+  const row = await usersOf(db).where('users.email_key', '=', nameKey(email)).executeTakeFirst();
+  return row && listed(row);
+}
+
+export async function userByUid(db: Reader, uid: string): Promise<ListedUser | undefined> {
+  const row = await usersOf(db).where('users.uid', '=', uid).executeTakeFirst();
+  return row && listed(row);
+}
+
+export async function userById(db: Reader, id: number): Promise<ListedUser | undefined> {
+  const row = await usersOf(db).where('users.id', '=', id).executeTakeFirst();
+  return row && listed(row);
+}
+
+type UserRow = Awaited<ReturnType<ReturnType<typeof usersOf>['executeTakeFirstOrThrow']>>;
+
+function usersOf(db: Reader) {
+  return db
     .selectFrom('users')
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')
     .select([
@@ -113,14 +137,15 @@ export async function listUsers(db: Reader) {
       'users.staff',
       'users.banned_at',
       'users.accepted_at',
-    ])
-    .orderBy('users.id')
-    .execute();
-  return rows.map(({ banned_at, accepted_at, ...user }) => ({
+    ]);
+}
+
+function listed({ banned_at, accepted_at, ...user }: UserRow): ListedUser {
+  return {
     ...user,
     admin: user.admin === 1,
     staff: user.staff === 1,
     banned: banned_at !== null,
     invited: accepted_at === null,
-  }));
+  };
 }

@@ -165,6 +165,18 @@ describe('assay user', () => {
     await expectRefusal(['user', 'ban', email], 1, 'There is no user');
   });
 
+  it('knows an address in whatever case and composition it is written', async () => {
+    const local = `zo\u00eb${nextEmail()}`;
+    const { id } = await assay.json('user', 'create', '--email', local, '--organization', 'acme');
+    await assay.json('token', 'create', '--user', ` ${local.normalize('NFD').toUpperCase()} `);
+    expect(await assay.json('user', 'ban', local.normalize('NFD'))).toMatchObject({ id, deleted: false });
+  });
+
+  it.each(['0', '999999999', '99999999999999999999', 'unobody', 'nobody@example.com', ' '])(
+    'says that there is no user "%s"',
+    (who) => expectRefusal(['user', 'ban', who], 1, `There is no user "${who}"`),
+  );
+
   it('does not ban the last admin', async () => {
     await assay.json('organization', 'create', 'lonely', '--name', 'Lonely');
     const { email } = await newUser('--organization', 'lonely', '--admin');
