@@ -25,8 +25,8 @@ export function registerUser(program: Command): void {
   addCommand(family, 'create', {
     description: 'Invite a user of an organization, or of the platform staff',
     notes:
-      'The user counts as invited until they first sign in, or until a token is made for them. Staff reach every\n' +
-      'organization unless some are named with --assign.',
+      'The user counts as invited until a token is made for them. Staff reach every organization unless some are named\n' +
+      'with --assign. The invite_url begins with ASSAY_CLIENT_BASE_URL; this version serves no page there yet.',
     examples: [
       ['assay user create --email ada@example.com --organization acme --admin', 'an admin of acme'],
       ['assay user create --email bob@example.com --organization acme --name "Bob Ng"', 'a user of acme'],
@@ -44,7 +44,7 @@ export function registerUser(program: Command): void {
         throw new Refusal('Say whose user it is: --organization UID, or --staff.', 2);
       }
       if (assign !== undefined && staff !== true) throw new Refusal('--assign is for --staff only.', 2);
-      return withContext(flags, async ({ db, keys, addresses, clock }) => {
+      return withContext(flags, async ({ config, db, keys, addresses, clock }) => {
         for (const uid of organization === undefined ? (assign ?? []) : [organization]) {
           await requireOrganization(db.read, uid);
         }
@@ -57,6 +57,11 @@ export function registerUser(program: Command): void {
           ...pairs({ ...created, invite_url }),
           `"assay token create --user ${created.email}" makes a token for them.`,
         );
+        if (config.clientBaseUrl === undefined) {
+          process.stderr.write(
+            `The link assumes that the server's address is ${addresses.clientBaseUrl}. Set ASSAY_CLIENT_BASE_URL if it is not.\n`,
+          );
+        }
       });
     });
 

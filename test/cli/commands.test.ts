@@ -128,6 +128,20 @@ describe('assay user', () => {
     });
   });
 
+  it('says which address the link assumes, unless that is set or nobody reads it', async () => {
+    const create = (env: Record<string, string>, ...args: string[]) =>
+      assay.run(['user', 'create', '--email', nextEmail(), '--staff', ...args], { env });
+    const assumed = await create({ PORT: '9000' });
+    expect(assumed.stdout).toContain('http://127.0.0.1:9000/');
+    expect(assumed.stderr).toBe(
+      "The link assumes that the server's address is http://127.0.0.1:9000. Set ASSAY_CLIENT_BASE_URL if it is not.\n",
+    );
+    const set = await create({ ASSAY_CLIENT_BASE_URL: 'https://assay.example.com' });
+    expect(set.stdout).toContain('https://assay.example.com/');
+    expect(set.stderr).toBe('');
+    expect((await create({}, '--json')).stderr).toBe('');
+  });
+
   it('invites staff, for all organizations or for some', async () => {
     const everywhere = await newUser('--staff');
     const somewhere = await newUser('--staff', '--assign', 'acme', 'umbra');
