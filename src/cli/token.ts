@@ -20,6 +20,8 @@ interface CreateOptions extends CommonOptions {
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const JWT_LIFETIME = UNITS.h;
 const MAX_LIFETIME = 3_650 * UNITS.d;
+/** More than any token or id has, in characters. */
+const MAX_LINE = 4_096;
 
 export function registerToken(program: Command): void {
   const family = addFamily(program, 'token', 'Tokens, with which a user calls the API');
@@ -119,10 +121,16 @@ export function registerToken(program: Command): void {
 
   addCommand(family, 'revoke <token>', {
     description: 'Revoke a token for good, at once and everywhere',
-    notes: 'TOKEN is its id, or the personal access token itself. Revoking a revoked one changes nothing.',
-    examples: [['assay token revoke 3f0c6a52-7b1e-4a55-9a61-0a1f2b3c4d5e']],
-  }).action((token: string, { json, ...flags }: CommonOptions) =>
-    withContext(flags, async ({ db, clock }) => {
+    notes:
+      'TOKEN is its id, or the personal access token itself. "-" reads either from standard input, so that a secret\n' +
+      'stands in no list of processes and no history of the shell. Revoking a revoked one changes nothing.',
+    examples: [
+      ['assay token revoke 3f0c6a52-7b1e-4a55-9a61-0a1f2b3c4d5e'],
+      ['assay token revoke - < leaked-token.txt', 'by the token itself'],
+    ],
+  }).action(async (given: string, { json, ...flags }: CommonOptions) => {
+    const token = given === '-' ? await lineFromStandardInput() : given;
+    await withContext(flags, async ({ db, clock }) => {
       const { id } = await db
         .write((tx) => revokeToken(tx, commandLine(), token, clock()))
         .catch((error: unknown) => {
@@ -133,8 +141,20 @@ export function registerToken(program: Command): void {
         });
       if (json === true) return printJson({ id, revoked: true });
       printLines(`Token ${id} is revoked.`);
-    }),
-  );
+    });
+  });
+}
+
+/** @throws Refusal when there is nothing in the first line */
+async function lineFromStandardInput(): Promise<string> {
+  let text = '';
+  for await (const chunk of process.stdin.setEncoding('utf8')) {
+    text += chunk as string;
+    if (text.includes('\n') || text.length > MAX_LINE) break;
+  }
+  const [line = ''] = text.split('\n');
+  if (line.trim() === '') throw new Refusal('There is no token on standard input.', 2);
+  return line.trim();
 }
 
 function toLifetime(text: string): number {

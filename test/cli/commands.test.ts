@@ -294,4 +294,20 @@ describe('assay token', () => {
     expect(await assay.json('token', 'revoke', jwt.id)).toEqual({ id: jwt.id, revoked: true });
     await expectRefusal(['token', 'revoke', 'nonsense'], 1, 'There is no such token');
   });
+
+  it('revokes what stands on standard input', async () => {
+    const { email } = await newUser('--organization', 'acme');
+    const revoke = (input: string) => assay.run(['token', 'revoke', '-', '--json'], { input });
+    for (const field of ['id', 'token']) {
+      const token = await assay.json('token', 'create', '--user', email);
+      const { code, stdout } = await revoke(`${token[field]}\n`);
+      expect({ code, ...JSON.parse(stdout) }).toEqual({ code: 0, id: token.id, revoked: true });
+    }
+    expect(await revoke('nonsense')).toMatchObject({ code: 1, stdout: '' });
+    expect(await revoke(' \n')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'assay: There is no token on standard input.\n',
+    });
+  });
 });
