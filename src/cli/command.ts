@@ -6,7 +6,7 @@ export interface CommonOptions {
   json?: boolean;
 }
 
-export interface CommandText {
+interface CommandText {
   description: string;
   /** Each a line to type and what it does. */
   examples: readonly (readonly [line: string, effect?: string])[];

@@ -4,7 +4,7 @@ import { SingleBar } from 'cli-progress';
 /** How often the line is written anew, in milliseconds. */
 const REFRESH = 100;
 
-export interface ImportProgress {
+interface ImportProgress {
   /** @param hosts how many were read so far */
   update(bytes: number, hosts: number): void;
   /** Leaves nothing of it on the terminal. */

@@ -13,7 +13,7 @@ import { codeOf, Refusal } from './refusal.ts';
 const SHUTDOWN_MILLISECONDS = 10_000;
 const SWEEP_MILLISECONDS = 50;
 
-export interface RunningServer {
+interface RunningServer {
   context: Context;
   /** `http://HOST:PORT` */
   origin: string;
@@ -56,7 +56,7 @@ export function registerServe(program: Command): void {
  * answered.
  * @throws Refusal when the database cannot be used, or the address cannot be listened on
  */
-export async function startServer(config: Config): Promise<RunningServer> {
+async function startServer(config: Config): Promise<RunningServer> {
   const context = await openMigrated(config);
   try {
     const demo = config.demo ? await ensureDemo(context, true) : undefined;
@@ -90,7 +90,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
 }
 
 /** Closes the server on SIGTERM or SIGINT: stops accepting, finishes what runs, and exits within ten seconds. */
-export function closeOnSignal(server: RunningServer): void {
+function closeOnSignal(server: RunningServer): void {
   const close = (signal: string): void => {
     server.context.log.info({ signal }, 'closing');
     setTimeout(() => process.exit(1), SHUTDOWN_MILLISECONDS - 500).unref();

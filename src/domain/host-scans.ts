@@ -20,7 +20,7 @@ export interface ScannedHost extends PortObservations {
 }
 
 /** What a scan did to what was known. */
-export interface ScanOutcome {
+interface ScanOutcome {
   created: number;
   /** Hosts that were known, and have a port that is new, changed or closed. */
   updated: number;

@@ -43,7 +43,7 @@ export interface PortObservations {
   unlistedStates: readonly string[];
 }
 
-export interface PortChanges {
+interface PortChanges {
   /** Rows to write, whole: new, changed, or only seen again. */
   rows: Port[];
   /** The changed ports, as the audit log tells them: what was known, and what is known now. */
@@ -98,7 +98,7 @@ export function observe(
 }
 
 /** @returns a new port as the audit log tells it: what is unknown is left out */
-export function describePort(port: Port): object {
+function describePort(port: Port): object {
   return {
     port: nameOf(port),
     observed_state: port.observed_state,

@@ -25,7 +25,7 @@ export interface ImportSummary {
   seconds: number;
 }
 
-export interface ImportResult {
+interface ImportResult {
   summary: ImportSummary;
   /** Why the import ended early; what the summary counts is kept all the same. */
   failure?: unknown;
