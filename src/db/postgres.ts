@@ -40,7 +40,12 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
     max: READ_CONNECTIONS,
     options: '-c default_transaction_read_only=on',
   });
-  const writePool = new pg.Pool({ ...options, max: WRITE_CONNECTIONS });
+  const writePool = new pg.Pool({
+    ...options,
+    max: WRITE_CONNECTIONS,
+    // What has been answered is durable, whatever the role or the database has as its default.
+    options: '-c synchronous_commit=on',
+  });
   // A connection that breaks is replaced at its next use and fails the query that it runs; without listeners, on the
   // pool for an idle one and on itself for one in use, it would end the process as well.
   for (const pool of [readPool, writePool]) {

@@ -225,6 +225,15 @@ describe('A unit of work', () => {
   });
 });
 
+onPostgres('A commit is durable, also for a role that does not ask for it', async () => {
+  const name = new URL(place.databaseUrl!).pathname.slice(1);
+  await db.write((tx) => sql`alter database ${sql.id(name)} set synchronous_commit = off`.execute(tx));
+  const other = await open();
+  const { rows } = await other.write((tx) => sql`show synchronous_commit`.execute(tx));
+  expect(rows).toEqual([{ synchronous_commit: 'on' }]);
+  await other.close();
+});
+
 describe('The reader', () => {
   it('cannot write', async () => {
     const writer = db.read as Kysely<Tables>;
