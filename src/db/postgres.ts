@@ -71,8 +71,9 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
         try {
           return await attempt(unit);
         } catch (error) {
-          const again = isSerializationFailure(error) || isOvertaken(error);
-          if (!again || (attempts >= MAX_ATTEMPTS && isOvertaken(error))) throw translatePostgresError(error);
+          const again = isSerializationFailure(error) || isOvertaken(error) || isStalePlan(error);
+          if (!again || (attempts >= MAX_ATTEMPTS && !isSerializationFailure(error)))
+            throw translatePostgresError(error);
           if (attempts >= MAX_ATTEMPTS)
             throw new WriteConflict('The write met others too often.', { cause: error });
           await delay(Math.random() * 2 ** attempts);
@@ -158,6 +159,8 @@ function namedStatements(pool: pg.Pool): PostgresPool {
       return client.query(statement).catch((error: unknown) => {
         const translated = translatePostgresError(error);
         if (translated instanceof Error && isLost(error)) lost = translated;
+        // The pool's other connections have plans as old as this one's: new names let none of them be used again.
+        if (isStalePlan(translated)) names.clear();
         throw translated;
       });
     };
@@ -199,7 +202,21 @@ function isOvertaken(error: unknown): boolean {
 
 /** Whether the connection that an error came from is of no more use. */
 function isLost(error: unknown): boolean {
-  return /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|08|57P)/.test(codeOf(error)) || isSilenceOrEnd(error);
+  return (
+    /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|08|57P|25006)/.test(codeOf(error)) ||
+    isSilenceOrEnd(error) ||
+    isPlanChange(error)
+  );
+}
+
+/** 0A000: a table was altered since the connection planned the statement, which cannot be planned anew under its name. */
+function isPlanChange(error: unknown): boolean {
+  return codeOf(error) === '0A000' && error instanceof Error && error.message.includes('cached plan');
+}
+
+/** The same, as callers get it. */
+function isStalePlan(error: unknown): boolean {
+  return error instanceof Unavailable && isPlanChange(error.cause);
 }
 
 function isSilenceOrEnd(error: unknown): boolean {
@@ -208,13 +225,17 @@ function isSilenceOrEnd(error: unknown): boolean {
   );
 }
 
-/** Connection trouble, shutdown, too many clients and timeouts: none is the fault of the request. */
+/**
+ * Connection trouble, shutdown, too many clients, timeouts, a server that no longer takes writes after a failover, and
+ * old plans: none is the fault of the request.
+ */
 function translatePostgresError(error: unknown): unknown {
   const unavailable =
-    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN|08|53|57P|57014|55000|55P03)/.test(
+    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN|08|53|57P|57014|55000|55P03|25006)/.test(
       codeOf(error),
     ) ||
     isSilenceOrEnd(error) ||
+    isPlanChange(error) ||
     (error instanceof Error &&
       /timeout exceeded when trying to connect|timeout expired|Cannot use a pool/.test(error.message));
   return unavailable ? new Unavailable('The database cannot answer now.', { cause: error }) : error;

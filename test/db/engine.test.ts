@@ -210,6 +210,61 @@ describe('A unit of work', () => {
     expect(await exists('asked')).toBe(true);
   });
 
+  onPostgres(
+    'is refused as unavailable by a server that takes no writes, and the next is taken',
+    async () => {
+      const failure = await db
+        .write(async (tx) => {
+          await sql`set transaction read only`.execute(tx);
+          await insert(tx, 'standby');
+        })
+        .catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(Unavailable);
+      expect(failure).not.toBeInstanceOf(WriteConflict);
+      await db.write((tx) => insert(tx, 'standby'));
+    },
+  );
+
+  onPostgres('outlives a change of a table whose plans its connections have', async () => {
+    await db.write((tx) => sql`create table planned (a int)`.execute(tx));
+    const alter = (column: string) =>
+      db.write((tx) => sql`alter table planned add column ${sql.id(column)} int`.execute(tx));
+    const select = sql`select * from planned where a is distinct from ${1}::int`;
+    let attempts = 0;
+    // As many at once as there are connections, so that each has the plan.
+    const selectOnAll = () => {
+      let arrived = 0;
+      let meet: () => void;
+      const met = new Promise<void>((resolve) => (meet = resolve));
+      return Promise.all(
+        Array.from({ length: 12 }, () =>
+          db.write(async (tx) => {
+            attempts += 1;
+            await select.execute(tx);
+            if ((arrived += 1) === 12) meet();
+            await met;
+          }),
+        ),
+      );
+    };
+    await selectOnAll();
+    expect(attempts).toBe(12);
+    await alter('b');
+    await db.write(async (tx) => {
+      attempts += 1;
+      await select.execute(tx);
+    });
+    expect(attempts).toBe(14);
+
+    const read = () => select.execute(db.read as Kysely<Tables>);
+    await read();
+    await alter('c');
+    const failure = await read().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Unavailable);
+    expect(failure).not.toBeInstanceOf(WriteConflict);
+    expect((await read()).rows).toEqual([]);
+  });
+
   it('that always meets others is refused as a conflict, with nothing changed', async () => {
     let attempts = 0;
     const failure = await db
