@@ -1,0 +1,288 @@
+import { isIPv4, isIPv6, SocketAddress } from 'node:net';
+import type { ScannedHost } from '../domain/host-scans.ts';
+import type { ObservedPort, PortRange } from '../domain/port-observations.ts';
+import { PROTOCOLS } from '../domain/ports.ts';
+import type { BoundedXml, ElementHandler } from './bounded-xml.ts';
+
+type Attributes = Readonly<Record<string, string>>;
+
+/** The states that Nmap's manual lists. */
+const STATES = ['open', 'closed', 'filtered', 'unfiltered', 'open|filtered', 'closed|filtered', 'unknown'];
+const MAX_PORTS = PROTOCOLS.length * 65_536;
+const MAX_RANGES = 100_000;
+const MAX_NAME = 255;
+const MAX_BANNER = 1_024;
+const MAX_CPE = 512;
+/** How much of a host's part of the report its texts may keep alive, in characters. */
+const MAX_SHARED = 1024 * 1024;
+/** The end of the year 9999, in seconds. */
+const MAX_TIME = 253_402_300_799;
+
+interface Draft {
+  address: string | undefined;
+  name: string | undefined;
+  up: boolean;
+  timedOut: boolean;
+  seenAt: number | undefined;
+  ports: ObservedPort[];
+  /** Whether each port so far comes after the one before it, so that none can be there twice. */
+  ordered: boolean;
+  unlistedStates: Set<string>;
+  /** Whether the scan got as far as ports. */
+  scannedPorts: boolean;
+}
+
+/** Understands the elements of a report. Whatever is not named here is passed over. */
+export class NmapElements implements ElementHandler {
+  xml!: BoundedXml;
+  down = 0;
+  readonly #ranges: PortRange[] = [];
+  #coverage: readonly PortRange[] = [];
+  #hosts: ScannedHost[] = [];
+  #lastHostEnd = -1;
+  #startedAt: number | undefined;
+  #host: Draft | undefined;
+  /** Where the host began, in characters. */
+  #hostStart = 0;
+  #port: ObservedPort | undefined;
+  #cpe: string | undefined;
+
+  takeHosts(): ScannedHost[] {
+    const hosts = this.#hosts;
+    this.#hosts = [];
+    return hosts;
+  }
+
+  /** @returns another array only when there are more ranges than the last time */
+  coverage(): readonly PortRange[] {
+    if (this.#coverage.length < this.#ranges.length) this.#coverage = [...this.#ranges];
+    return this.#coverage;
+  }
+
+  dropHostAt(position: number): void {
+    if (this.#lastHostEnd === position) this.#hosts.pop();
+  }
+
+  open(name: string, attributes: Attributes, depth: number): void {
+    if (depth === 1) this.#openRoot(name, attributes);
+    else if (depth === 2) this.#openPart(name, attributes);
+    else if (this.#port !== undefined) this.#openInPort(name, attributes, this.#port);
+    else if (this.#host !== undefined) this.#openInHost(name, attributes, this.#host);
+    else if (name === 'hosts' && depth === 3) this.down = Math.max(this.down, Number(attributes.down) || 0);
+  }
+
+  close(name: string, depth: number): void {
+    if (depth === 2 && this.#host !== undefined) this.#endHost(this.#host);
+    else if (name === 'port' && depth === 4 && this.#port !== undefined) this.#endPort(this.#port);
+    else if (name === 'cpe' && this.#port !== undefined) this.#port.cpe ??= this.#clean(this.#cpe, MAX_CPE);
+  }
+
+  text(text: string): void {
+    this.#cpe = (this.#cpe ?? '') + text;
+  }
+
+  #openRoot(name: string, attributes: Attributes): void {
+    if (name !== 'nmaprun') {
+      this.xml.refuse(`the report begins with <${name.slice(0, 50)}> and not with <nmaprun>.`);
+    }
+    this.#startedAt = milliseconds(attributes.start);
+  }
+
+  #openPart(name: string, attributes: Attributes): void {
+    if (name === 'scaninfo') this.#addCoverage(attributes);
+    if (name !== 'host') return;
+    this.#hostStart = this.xml.position;
+    this.#host = {
+      address: undefined,
+      name: undefined,
+      up: true,
+      timedOut: attributes.timedout === 'true',
+      seenAt: milliseconds(attributes.endtime) ?? this.#startedAt,
+      ports: [],
+      ordered: true,
+      unlistedStates: new Set(),
+      scannedPorts: false,
+    };
+  }
+
+  #openInHost(name: string, attributes: Attributes, host: Draft): void {
+    switch (name) {
+      case 'port':
+        this.#port = this.#newPort(attributes);
+        break;
+      case 'status':
+        host.up = attributes.state === 'up';
+        break;
+      case 'address':
+        if (attributes.addrtype !== 'mac') host.address ??= this.#addressOf(attributes.addr);
+        break;
+      case 'hostname':
+        host.name ??= this.#clean(attributes.name, MAX_NAME) ?? undefined;
+        break;
+      case 'ports':
+        host.scannedPorts = true;
+        break;
+      case 'extraports':
+        for (const state of STATES) if (state === attributes.state) host.unlistedStates.add(state);
+        break;
+    }
+  }
+
+  #openInPort(name: string, attributes: Attributes, port: ObservedPort): void {
+    switch (name) {
+      case 'state':
+        port.state = this.#stateOf(attributes.state);
+        break;
+      case 'service':
+        port.service = this.#clean(serviceName(attributes), MAX_NAME);
+        port.product = this.#clean(attributes.product, MAX_NAME);
+        port.version = this.#clean(attributes.version, MAX_NAME);
+        port.banner ??= this.#clean(versionLine(attributes), MAX_BANNER);
+        // With a fingerprint the service did answer, only not in a way that Nmap knows.
+        port.probed = attributes.method === 'probed' || attributes.servicefp !== undefined;
+        break;
+      case 'cpe':
+        this.#cpe = undefined;
+        this.xml.captureText();
+        break;
+      case 'script':
+        if (attributes.id === 'banner')
+          port.banner = this.#clean(attributes.output, MAX_BANNER) ?? port.banner;
+        break;
+    }
+  }
+
+  #newPort({ protocol, portid }: Attributes): ObservedPort {
+    const number = portid === undefined || portid === '' ? Number.NaN : Number(portid);
+    if (!Number.isInteger(number) || number < 0 || number > 65_535) {
+      this.xml.refuse(`"${portid?.slice(0, 20) ?? ''}" is not the number of a port.`);
+    }
+    return {
+      protocol: protocol as ObservedPort['protocol'],
+      number,
+      state: 'unknown',
+      service: null,
+      probed: false,
+      banner: null,
+      product: null,
+      version: null,
+      cpe: null,
+    };
+  }
+
+  #endPort(port: ObservedPort): void {
+    this.#port = undefined;
+    const host = this.#host;
+    // A scan of IP protocols (-sO) lists them as ports of the protocol "ip"; they are none.
+    if (host === undefined || !isProtocol(port.protocol)) return;
+    const last = host.ports.at(-1);
+    if (
+      last !== undefined &&
+      !(last.protocol === port.protocol ? last.number < port.number : last.protocol < port.protocol)
+    ) {
+      host.ordered = false;
+    }
+    host.ports.push(port);
+    if (host.ports.length > MAX_PORTS) this.xml.refuse(`a host has more than ${MAX_PORTS} ports.`);
+  }
+
+  #endHost({
+    address,
+    name,
+    up,
+    timedOut,
+    seenAt,
+    ports,
+    ordered,
+    unlistedStates,
+    scannedPorts,
+  }: Draft): void {
+    this.#host = undefined;
+    if (!up) {
+      this.down += 1;
+      return;
+    }
+    if (address === undefined) this.xml.refuse('the host that ends here has no IP address.');
+    this.#hosts.push({
+      address,
+      name,
+      seenAt,
+      ports: ordered ? ports : eachOnce(ports),
+      complete: scannedPorts && !timedOut,
+      unlistedStates: [...unlistedStates],
+    });
+    this.#lastHostEnd = this.xml.position;
+  }
+
+  #addCoverage({ protocol, services }: Attributes): void {
+    // What is no port need not be known as covered, and nobody says how many protocols a report can name.
+    if (protocol === undefined || services === undefined || !isProtocol(protocol)) return;
+    for (const range of services.split(',')) {
+      const [, first, last = first] = /^\s*(\d{1,5})(?:-(\d{1,5}))?\s*$/.exec(range) ?? [];
+      if (first === undefined) continue;
+      this.#ranges.push([protocol, Number(first), Number(last)]);
+      if (this.#ranges.length > MAX_RANGES)
+        this.xml.refuse(`the scan covers more than ${MAX_RANGES} ranges of ports.`);
+    }
+  }
+
+  #addressOf(text = ''): string {
+    if (isIPv4(text)) return text;
+    if (!isIPv6(text)) this.xml.refuse(`"${text.slice(0, 50)}" is not an IP address.`);
+    // One address can be written in many ways; a zone is kept as it is.
+    return text.includes('%')
+      ? text.toLowerCase()
+      : new SocketAddress({ address: text, family: 'ipv6' }).address;
+  }
+
+  /** @returns the text without outer space, cut at `max` and not in the middle of a character; `null` for none */
+  #clean(text: string | undefined, max: number): string | null {
+    const trimmed = text?.trim() ?? '';
+    if (trimmed === '') return null;
+    if (text === undefined || text.length <= max) {
+      return this.xml.position - this.#hostStart > MAX_SHARED ? copyOf(trimmed) : trimmed;
+    }
+    const cut = trimmed.slice(0, max);
+    return copyOf(cut.isWellFormed() ? cut : cut.slice(0, -1));
+  }
+
+  #stateOf(text = ''): string {
+    const state = STATES.find((known) => known === text);
+    if (state === undefined) this.xml.refuse(`"${text.slice(0, 50)}" is not the state of a port.`);
+    return state;
+  }
+}
+
+function isProtocol(text: string): text is ObservedPort['protocol'] {
+  return PROTOCOLS.some((protocol) => protocol === text);
+}
+
+/** The later one stands where a port is there twice. */
+function eachOnce(ports: readonly ObservedPort[]): ObservedPort[] {
+  return [...new Map(ports.map((port) => [`${port.number}/${port.protocol}`, port])).values()];
+}
+
+function serviceName({ name, tunnel }: Attributes): string | undefined {
+  return tunnel === undefined || name === undefined ? name : `${tunnel}/${name}`;
+}
+
+function versionLine({ product, version, extrainfo }: Attributes): string {
+  let line = product ?? '';
+  if (version !== undefined) line += ` ${version}`;
+  if (extrainfo !== undefined) line += ` (${extrainfo})`;
+  return line;
+}
+
+/**
+ * V8 keeps the whole of a text alive for a part of it.
+ * @returns the same text on its own
+ */
+function copyOf(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+/** @returns seconds since 1970 as milliseconds; nothing for what is none */
+function milliseconds(seconds: string | undefined): number | undefined {
+  const number = /^\d{1,12}$/.test(seconds ?? '') ? Number(seconds) : Number.NaN;
+  return number <= MAX_TIME ? number * 1_000 : undefined;
+}
