@@ -68,7 +68,8 @@ export async function fillDatabase(
         uid: hostUid(size),
         type: 'host',
         name: `Host ${size}`,
-        address: `10.0.${size % 256}.1`,
+        // An address that no generated report scans.
+        address: `192.0.2.${size % 256}`,
       })),
     ].map((asset) => ({ ...asset, organization_id: organizationId, created_at: START, updated_at: START })),
   );

@@ -40,7 +40,7 @@ export async function measureImport(
         workload: `${workload}: memory`,
         peakMemory: assay.peakMemory,
         ratio: assay.peakMemory / MEMORY_TARGET,
-        target: `< ${MEMORY_TARGET} MB`,
+        target: `< ${MEMORY_TARGET} MiB`,
         holds: assay.peakMemory < MEMORY_TARGET,
       },
     ];

@@ -10,7 +10,7 @@ export interface Server {
   port: number;
   /** Milliseconds from the start of the process to the line that says it listens. */
   startup: number;
-  /** The most memory that the process ever had resident, in MB. */
+  /** The most memory that the process ever had resident, in MiB. */
   peakMemory(): number;
   stop(): Promise<void>;
 }
@@ -66,7 +66,7 @@ function stop(child: ChildProcess): Promise<void> {
 
 export interface CommandResult {
   seconds: number;
-  /** MB. */
+  /** MiB. */
   peakMemory: number;
   output: string;
 }

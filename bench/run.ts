@@ -291,7 +291,7 @@ function report(): void {
   const cell = (value: number | undefined, digits: number) =>
     value === undefined ? '' : value.toFixed(digits);
   const table = [
-    ['engine', 'workload', 'req/s', 'p50 ms', 'p99 ms', 'peak MB', 'ratio', 'target', 'holds'],
+    ['engine', 'workload', 'req/s', 'p50 ms', 'p99 ms', 'peak MiB', 'ratio', 'target', 'holds'],
     ...rows.map((row) => [
       row.engine,
       row.workload,

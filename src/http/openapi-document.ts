@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { SCOPES } from '../auth/scopes.ts';
-import type { Addresses } from '../config.ts';
+import type { Addresses, Config } from '../config.ts';
 import type { Access } from './access.ts';
 import { type Area, areaAt, AREAS } from './areas.ts';
 import { type DescribedSchema, exampleOf } from './examples.ts';
@@ -75,13 +75,19 @@ export function securityOf(access: Access): Record<string, string[]>[] {
 }
 
 /** Fills in what no route knows of: addresses, headers, examples; and names what would be repeated. */
-export function completeDocument(described: Document, addresses: Addresses): object {
+export function completeDocument(
+  described: Document,
+  addresses: Addresses,
+  deployment: Config['deployment'],
+): object {
   const document = JSON.parse(
     JSON.stringify(described, (key, value: unknown) => (key === BATCH_MARK ? undefined : value)),
   ) as Document;
   const { baseUrl, baseUrlFedramp, clientBaseUrl, authUrl, errorTypeBase } = addresses;
   const commercial = { url: baseUrl, description: 'V1, commercial deployment' };
   const fedramp = { url: baseUrlFedramp, description: 'V1, government-cloud deployment' };
+  // Whoever tries an operation out calls the first, which is the deployment that describes itself.
+  const v1 = deployment === 'fedramp' ? [fedramp, commercial] : [commercial, fedramp];
   const client = { url: clientBaseUrl, description: 'Every other area' };
   const { components } = document;
   components.securitySchemes = securitySchemes(authUrl);
@@ -106,10 +112,10 @@ export function completeDocument(described: Document, addresses: Addresses): obj
         }
       }
     }
-    paths[path] = { servers: area === AREAS.v1 ? [commercial, fedramp] : [client], ...item };
+    paths[path] = { servers: area === AREAS.v1 ? v1 : [client], ...item };
   }
   const { openapi, info, tags } = document;
-  return { openapi, info, servers: [client, commercial, fedramp], tags, paths, components };
+  return { openapi, info, servers: [client, ...v1], tags, paths, components };
 }
 
 const text = (description: string, example: string) => ({

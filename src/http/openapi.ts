@@ -62,7 +62,11 @@ export async function registerDescription(
     transform: ({ schema, url, route }) => ({ url, schema: describeRoute(schema, route) }),
     transformObject: (input) =>
       'openapiObject' in input
-        ? (completeDocument(input.openapiObject as Document, addresses) as typeof input.openapiObject)
+        ? (completeDocument(
+            input.openapiObject as Document,
+            addresses,
+            config.deployment,
+          ) as typeof input.openapiObject)
         : input.swaggerObject,
   });
 

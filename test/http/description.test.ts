@@ -73,6 +73,23 @@ describe('The API description', () => {
     }
   });
 
+  it.each([
+    ['commercial', [ADDRESSES.baseUrl, ADDRESSES.baseUrlFedramp]],
+    ['fedramp', [ADDRESSES.baseUrlFedramp, ADDRESSES.baseUrl]],
+  ] as const)(
+    'puts the address of the %s deployment first where that is what it describes',
+    async (deployment, v1) => {
+      const other = await startTestServer({ ...ADDRESSES, deployment });
+      try {
+        const { body } = await other.request('GET', '/openapi.json');
+        const { servers } = body.paths['/v1/users/{id}'] as { servers: { url: string }[] };
+        expect(servers.map(({ url }) => url)).toEqual(v1);
+      } finally {
+        await other.close();
+      }
+    },
+  );
+
   it('has the security schemes of the specification, the implicit flow with its scopes among them', () => {
     const { api: _own, ...scopes } = SCOPES;
     expect(document.components.securitySchemes).toMatchObject({
