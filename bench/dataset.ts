@@ -21,7 +21,7 @@ export async function fillDatabase(
   dataDirectory: string,
   issuer: string,
 ): Promise<{ dataset: Dataset; token: string }> {
-  const keys = await loadKeys(dataDirectory, issuer);
+  const keys = await loadKeys(dataDirectory, { current: () => issuer, accepts: (name) => name === issuer });
   const actor = commandLine();
   const organization = 'bench';
   const { id: organizationId } = await db.write((tx) =>

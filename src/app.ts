@@ -6,6 +6,7 @@ import fastify, {
   LogController,
   type RouteOptions,
 } from 'fastify';
+import { ACCOUNT_ROUTES } from './account/routes.ts';
 import { registerAssessmentRoutes } from './api/assessment/routes.ts';
 import { registerAssetRoutes } from './api/asset/routes.ts';
 import { registerStreamingRoutes } from './api/streaming/routes.ts';
@@ -30,6 +31,8 @@ import { registerServerRoutes } from './http/server-routes.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { TokenCache } from './http/token-cache.ts';
 import { compileValidator } from './http/validation.ts';
+import { registerAssets } from './pages/assets.ts';
+import { registerPages } from './pages/pages-plugin.tsx';
 
 const ROUTES: Readonly<Record<AreaName, RegisterRoutes>> = {
   v1: registerV1Routes,
@@ -47,7 +50,7 @@ export async function buildApp(
   context: Context,
   onRoute: (route: RouteOptions) => void = () => undefined,
 ): Promise<FastifyInstance> {
-  const { config, db, keys, log, clock } = context;
+  const { config, db, keys, log } = context;
   const headers = securityHeaders(config);
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
@@ -84,6 +87,7 @@ export async function buildApp(
   acceptJsonOnly(app);
   app.decorateRequest('caller', null);
   app.decorateRequest('rateHeaders', null);
+  app.decorateRequest('session', undefined);
   app.addHook('onRoute', openDocumentation);
   app.addHook('onRoute', onRoute);
   app.addHook('onRoute', (route) => {
@@ -108,19 +112,21 @@ export async function buildApp(
         status: reply.statusCode,
         milliseconds: Math.round(reply.elapsedTime * 100) / 100,
         address: request.ip,
-        user: request.caller?.uid,
+        user: request.caller?.uid ?? request.session?.uid,
       },
       'request',
     );
   });
 
-  guardRoutes(app, { tokens, limiter: new RateLimiter(config.rateLimit), clock });
+  guardRoutes(app, { tokens, limiter: new RateLimiter(config.rateLimit), context });
   answerErrors(app, SERVER_AREA, context);
   const refuseOtherMethods = watchMethods(app, SERVER_AREA);
   registerMetrics(app, context, tokens);
   await registerDescription(app, context);
   registerServerRoutes(app, context);
+  registerAssets(app);
   refuseOtherMethods();
+  registerPages(app, context, ACCOUNT_ROUTES);
   for (const name of config.areas) registerArea(app, AREAS[name], ROUTES[name], context);
   await app.ready();
   return app;

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { isAddressBlock } from './auth/addresses.ts';
+import type { IssuerName } from './auth/keys.ts';
 import { AREA_NAMES, type AreaName } from './http/areas.ts';
 
 /** Everything that a deployment can choose. Times are milliseconds, sizes bytes. */
@@ -19,8 +20,22 @@ export interface Config {
   clientBaseUrl: string | undefined;
   authUrl: string | undefined;
   errorTypeBase: string | undefined;
-  /** `iss` and `aud` of access tokens. */
-  issuer: string;
+  /** `iss` and `aud` of access tokens; `undefined` means `clientBaseUrl`, or else the address that the server listens on. */
+  issuer: string | undefined;
+  /** How long an access token is good that the authorization server issues. */
+  accessTokenLifetime: number;
+  /** How long a refresh token is good that is not used. */
+  refreshTokenLifetime: number;
+  /** Whether the implicit flow is served at all; each client says so as well. */
+  implicitFlow: boolean;
+  /** How long a browser stays signed in: without use, and at most. */
+  sessionIdle: number;
+  sessionLifetime: number;
+  invitationLifetime: number;
+  /** `smtp://…` or `smtps://…`; absent means that no mail is sent. */
+  smtpUrl: string | undefined;
+  /** The sender of mail. */
+  mailFrom: string;
   /** Requests a minute and principal; 0 for no limit. */
   rateLimit: number;
   /** Whether operations 8 and 9 refuse tokens that hold reading scopes only. */
@@ -39,6 +54,9 @@ export interface Config {
   /** Whether `serve` loads demo data into a database that holds nothing. */
   demo: boolean;
 }
+
+const DAY_SECONDS = 86_400;
+const YEAR_SECONDS = 365 * DAY_SECONDS;
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
@@ -71,6 +89,9 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
       max,
     );
 
+  const seconds = (name: string, fallback: number, min: number, max: number): number =>
+    integer(name, fallback, min, max) * 1_000;
+
   const clientBaseUrl = toUrl('ASSAY_CLIENT_BASE_URL', text('ASSAY_CLIENT_BASE_URL'));
   return Object.freeze({
     dataDirectory: resolve(flags.data ?? text('ASSAY_DATA') ?? 'data'),
@@ -87,7 +108,15 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
     clientBaseUrl,
     authUrl: toUrl('ASSAY_AUTH_URL', text('ASSAY_AUTH_URL')),
     errorTypeBase: toUrl('ASSAY_ERROR_TYPE_BASE', text('ASSAY_ERROR_TYPE_BASE')),
-    issuer: toUrl('ASSAY_ISSUER', text('ASSAY_ISSUER')) ?? clientBaseUrl ?? 'http://127.0.0.1:8080',
+    issuer: toUrl('ASSAY_ISSUER', text('ASSAY_ISSUER')) ?? clientBaseUrl,
+    accessTokenLifetime: seconds('ASSAY_ACCESS_TOKEN_SECONDS', 3_600, 60, DAY_SECONDS),
+    refreshTokenLifetime: seconds('ASSAY_REFRESH_TOKEN_SECONDS', 30 * DAY_SECONDS, 60, YEAR_SECONDS),
+    implicitFlow: toBoolean('ASSAY_IMPLICIT_FLOW', text('ASSAY_IMPLICIT_FLOW'), true),
+    sessionIdle: seconds('ASSAY_SESSION_IDLE_SECONDS', 4 * 3_600, 60, YEAR_SECONDS),
+    sessionLifetime: seconds('ASSAY_SESSION_SECONDS', 7 * DAY_SECONDS, 60, YEAR_SECONDS),
+    invitationLifetime: seconds('ASSAY_INVITATION_SECONDS', 7 * DAY_SECONDS, 60, YEAR_SECONDS),
+    smtpUrl: toSmtpUrl(text('ASSAY_SMTP_URL')),
+    mailFrom: text('ASSAY_MAIL_FROM') ?? 'assay@localhost',
     rateLimit: integer('ASSAY_RATE_LIMIT', 600, 0, 1_000_000_000),
     strictScopes: toBoolean('ASSAY_STRICT_SCOPES', text('ASSAY_STRICT_SCOPES'), false),
     maxTagBatch: integer('ASSAY_MAX_TAG_BATCH', 1_000, 1, 100_000),
@@ -111,6 +140,8 @@ export interface Addresses {
   clientBaseUrl: string;
   authUrl: string;
   errorTypeBase: string;
+  /** `iss` of the tokens that are made now, and of the authorization server's metadata. */
+  issuer: string;
 }
 
 /** @returns the addresses of the configuration, with what it leaves out filled in from where the server listens */
@@ -122,6 +153,21 @@ export function addressesOf(config: Config, origin: string): Addresses {
     clientBaseUrl,
     authUrl: config.authUrl ?? `${clientBaseUrl}/oauth/authorize`,
     errorTypeBase: config.errorTypeBase ?? `${clientBaseUrl}/problems`,
+    issuer: config.issuer ?? clientBaseUrl,
+  };
+}
+
+/**
+ * @param addresses read at every call, as they are complete only once a server listens
+ * @returns what the deployment calls itself in tokens. Where nobody configured that, it is where the server listens; a
+ *   token that it made while it listened on another port of this machine is still its own.
+ */
+export function issuerName(config: Config, addresses: Addresses): IssuerName {
+  return {
+    current: () => addresses.issuer,
+    accepts: (issuer) =>
+      issuer === addresses.issuer ||
+      (config.issuer === undefined && /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(issuer)),
   };
 }
 
@@ -160,6 +206,15 @@ function toDatabaseUrl(value: string | undefined): string | undefined {
   // The value holds a password, so the message does not repeat it.
   if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) {
     throw new ConfigError('ASSAY_DATABASE_URL must look like postgres://user:password@host:5432/database.');
+  }
+  return value;
+}
+
+function toSmtpUrl(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  // The value may hold a password, so the message does not repeat it.
+  if (!/^smtps?:\/\//.test(value) || !URL.canParse(value)) {
+    throw new ConfigError('ASSAY_SMTP_URL must look like smtp://user:password@host:587.');
   }
   return value;
 }

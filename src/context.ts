@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { type Keys, loadKeys } from './auth/keys.ts';
-import { type Addresses, addressesOf, type Config } from './config.ts';
+import { type Addresses, addressesOf, type Config, issuerName } from './config.ts';
 import { type Database, openDatabase } from './db/engine.ts';
 import { isoTime } from './http/time.ts';
 
@@ -34,15 +34,15 @@ export async function openContext(
     // Written in the background, so that no request waits for a slow reader of the log; flushed at the end.
     destination ?? pino.destination({ sync: false, maxLength: MAX_LOG_BUFFER }),
   );
+  const addresses = addressesOf(config, `http://${hostInUrl(config.host)}:${config.port}`);
   // Before the database, which would have to be closed again if this failed.
-  const keys = await loadKeys(config.dataDirectory, config.issuer);
+  const keys = await loadKeys(config.dataDirectory, issuerName(config, addresses));
   const db = await openDatabase({
     databaseUrl: config.databaseUrl,
     dataDirectory: config.dataDirectory,
     timeout: config.requestTimeout,
     pageCache,
   });
-  const addresses = addressesOf(config, `http://${hostInUrl(config.host)}:${config.port}`);
   return { config, db, keys, log, clock: Date.now, addresses };
 }
 

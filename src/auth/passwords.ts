@@ -1,9 +1,44 @@
-import { hash } from '@node-rs/argon2';
+import { availableParallelism } from 'node:os';
+import { hash, verify } from '@node-rs/argon2';
 
 /** argon2id is the library's default algorithm. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
+export const MIN_PASSWORD_LENGTH = 12;
+export const MAX_PASSWORD_LENGTH = 256;
+
+/** How many hashes are computed at once: one processor is left to answer everybody else. */
+const AT_ONCE = Math.max(1, availableParallelism() - 1);
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** What a password is compared with when there is no account: it takes as long, and never matches. */
+let decoy: Promise<string> | undefined;
+
 /** @returns the argon2id hash of a password, in PHC format, made on the thread pool */
 export function hashPassword(password: string): Promise<string> {
-  return hash(password, PARAMETERS);
+  return inTurn(() => hash(password, PARAMETERS));
+}
+
+/**
+ * Compares a password with a hash, in a time that does not tell whether there is one.
+ * @param passwordHash `null` when nobody has that account, or it has no password: never right
+ */
+export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
+  decoy ??= hashPassword('a password that nobody has');
+  const compared = passwordHash ?? (await decoy);
+  return (await inTurn(() => verify(compared, password))) && passwordHash !== null;
+}
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (running < AT_ONCE) running += 1;
+  // Whoever ends hands their turn over, so `running` stays.
+  else await new Promise<void>((resolve) => waiting.push(resolve));
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    if (next === undefined) running -= 1;
+    else next();
+  }
 }

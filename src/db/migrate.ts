@@ -1,5 +1,6 @@
 import type { Engine } from './engine.ts';
 import { initial } from './migrations/0001-initial.ts';
+import { accounts } from './migrations/0002-accounts.ts';
 
 /** Column types and table options that differ by engine; everything else in a migration is the same SQL. */
 export interface Dialect {
@@ -21,7 +22,7 @@ export interface Migration {
 }
 
 /** Every migration in the order it is applied: forward only, never edited once released. */
-const migrations: readonly Migration[] = [initial];
+const migrations: readonly Migration[] = [initial, accounts];
 
 const dialects: Record<Engine, Dialect> = {
   sqlite: {

@@ -32,6 +32,20 @@ export interface Tables {
   ports: PortTable;
   port_counts: { asset_id: number; observed_state: string; ports: number };
   audit_events: AuditEventTable;
+  sessions: SessionTable;
+  sign_in_failures: { account: string; address: string; failures: number; ends_at: number };
+  password_resets: { secret_hash: string; user_id: number; expires_at: number };
+  totp_secrets: TotpSecretTable;
+  recovery_codes: { user_id: number; code_hash: string; used_at: number | null };
+  passkeys: PasskeyTable;
+  oauth_clients: OAuthClientTable;
+  oauth_consents: { user_id: number; client_id: string; scopes: string; created_at: number };
+  oauth_codes: OAuthCodeTable;
+  refresh_tokens: RefreshTokenTable;
+  identity_providers: IdentityProviderTable;
+  identity_provider_domains: { domain: string; organization_id: number };
+  identity_provider_groups: { organization_id: number; group_name: string; assessment_id: number };
+  identities: IdentityTable;
 }
 
 /** An organization, or a group of them: both own tags under a uid of the same form. */
@@ -41,6 +55,8 @@ export interface OrganizationTable {
   kind: 'organization' | 'group';
   name: string;
   created_at: number;
+  /** Whether its users must have a second factor to sign in. */
+  require_second_factor: Generated<number>;
 }
 
 export interface UserTable {
@@ -58,6 +74,8 @@ export interface UserTable {
   accepted_at: number | null;
   banned_at: number | null;
   created_at: number;
+  /** When the invitation that is open was made; `null` is `created_at`. */
+  invited_at: number | null;
 }
 
 export interface TokenTable {
@@ -76,6 +94,12 @@ export interface TokenTable {
   revoked_at: number | null;
   last_used_at: number | null;
   last_used_from: string | null;
+  /** The application that it was issued to; `null` for one that a person or the command line made. */
+  client_id: string | null;
+  /** What one approval gave: a code, its access tokens and its refresh tokens share it, and end together. */
+  grant_id: string | null;
+  /** What its owner calls a personal access token. */
+  name: string | null;
 }
 
 export interface GroupMemberTable {
@@ -184,4 +208,115 @@ export interface AuditEventTable {
   request_id: string;
   before: string | null;
   after: string | null;
+}
+
+/** A browser that someone signed in with. It ends by deletion. */
+export interface SessionTable {
+  id: string;
+  /** SHA-256 of the cookie, hexadecimal. */
+  secret_hash: string;
+  user_id: number;
+  /** `pending` after the first of two factors: good for nothing but the second one. */
+  state: 'pending' | 'complete';
+  /** How the person proved who they are: `password`, `password+totp`, `passkey`, `sso`, … */
+  method: string;
+  created_at: number;
+  expires_at: number;
+  last_used_at: number;
+  last_used_from: string;
+  user_agent: string;
+}
+
+export interface TotpSecretTable {
+  user_id: number;
+  /** Base32, sealed. */
+  sealed_secret: string;
+  /** `null` until the first code was right. */
+  confirmed_at: number | null;
+  /** The time step of the last code that was accepted: no code is good twice (RFC 6238, section 5.2). */
+  last_step: Generated<number>;
+}
+
+export interface PasskeyTable {
+  /** The credential id, base64url. */
+  id: string;
+  user_id: number;
+  /** COSE, base64url. */
+  public_key: string;
+  counter: number;
+  /** JSON array. */
+  transports: string;
+  name: string;
+  created_at: number;
+  last_used_at: number | null;
+  last_used_from: string | null;
+}
+
+export interface OAuthClientTable {
+  id: string;
+  name: string;
+  kind: 'public' | 'confidential';
+  /** SHA-256, hexadecimal; `null` for a public client. */
+  secret_hash: string | null;
+  /** JSON array. One that begins with a slash is relative to this deployment. */
+  redirect_uris: string;
+  /** Whether it may use the implicit flow. */
+  implicit: number;
+  /** The account that it acts as with client credentials; `null` forbids that grant. */
+  user_id: number | null;
+  created_at: number;
+}
+
+export interface OAuthCodeTable {
+  /** SHA-256, hexadecimal. */
+  code_hash: string;
+  client_id: string;
+  user_id: number;
+  grant_id: string;
+  /** As the request had it; `null` when it had none. */
+  redirect_uri: string | null;
+  scopes: string;
+  /** S256 (RFC 7636). */
+  code_challenge: string;
+  expires_at: number;
+  used_at: number | null;
+}
+
+export interface RefreshTokenTable {
+  id: string;
+  /** SHA-256, hexadecimal. */
+  secret_hash: string;
+  client_id: string;
+  user_id: number;
+  grant_id: string;
+  scopes: string;
+  created_at: number;
+  expires_at: number;
+  /** When it was exchanged for the next one; to see it again means that it was stolen. */
+  used_at: number | null;
+  revoked_at: number | null;
+}
+
+/** The OpenID Connect provider that an organization named. */
+export interface IdentityProviderTable {
+  organization_id: number;
+  issuer: string;
+  client_id: string;
+  /** Sealed; `null` for a public client. */
+  sealed_secret: string | null;
+  /** The claim of the ID token that lists groups. */
+  groups_claim: string;
+  /** Who is in it is an admin of the organization; `null` leaves that to the organization. */
+  admin_group: string | null;
+  sso_only: number;
+  created_at: number;
+}
+
+/** Who someone is at an organization's provider. */
+export interface IdentityTable {
+  organization_id: number;
+  issuer: string;
+  subject: string;
+  user_id: number;
+  created_at: number;
 }

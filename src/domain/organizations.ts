@@ -147,3 +147,9 @@ export async function listOrganizationGroups(
     organizations: members.filter((member) => member.group_id === group.id).map((member) => member.uid),
   }));
 }
+
+/** @returns the name of the organization with this id */
+export async function organizationNameOf(db: Reader, id: number): Promise<string | null> {
+  const row = await db.selectFrom('organizations').select('name').where('id', '=', id).executeTakeFirst();
+  return row?.name ?? null;
+}

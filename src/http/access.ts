@@ -3,6 +3,8 @@ import type { Caller } from '../auth/callers.ts';
 import type { Scope } from '../auth/scopes.ts';
 import { isPersonalToken } from '../auth/secrets.ts';
 import { nameKey } from '../db/portable.ts';
+import type { Context } from '../context.ts';
+import { readCompleteSession, SignInNeeded } from './browser-sessions.ts';
 import { Problem } from './problems.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { TokenCache } from './token-cache.ts';
@@ -11,6 +13,8 @@ import type { TokenCache } from './token-cache.ts';
 export type Access =
   /** A caller whose token holds one of these scopes. */
   | { scopes: readonly Scope[]; schemes: 'bearer' | 'all' }
+  /** Someone who signed in with a browser; anyone else is sent to do so. */
+  | 'session'
   /** Everyone, within the rate limit of their address. */
   | 'open'
   /** Everyone, always: the route does nothing but say that it is not there, or that the server lives. */
@@ -38,21 +42,27 @@ const CHALLENGE = 'Bearer realm="assay"';
 export interface AccessDependencies {
   tokens: TokenCache;
   limiter: RateLimiter;
-  clock: () => number;
+  context: Context;
 }
 
 /**
  * Decides whether a request may go on, in the order of docs/decided.md, section 4: several schemes, no valid credential,
  * an address outside the allow list, the rate limit, a missing scope. Sets `request.caller`.
- * @throws Problem when it may not
+ * @throws Problem when it may not, SignInNeeded where a browser has to sign in first
  */
 export async function checkAccess(
   request: FastifyRequest,
-  { tokens, limiter, clock }: AccessDependencies,
+  { tokens, limiter, context }: AccessDependencies,
 ): Promise<void> {
   const { access } = request.routeOptions.config;
   if (access === 'unlimited') return;
-  const now = clock();
+  const now = context.clock();
+  if (access === 'session') {
+    const session = await readCompleteSession(context, request);
+    limit(request, limiter, session === null ? `address:${request.ip}` : `user:${session.userId}`, now);
+    if (session === null) throw new SignInNeeded('This page is for people who signed in.');
+    return;
+  }
   if (access === 'open') {
     limit(request, limiter, `address:${request.ip}`, now);
     return;

@@ -1,4 +1,6 @@
 import { commandLine } from '../../src/auth/callers.ts';
+import { hashPassword } from '../../src/auth/passwords.ts';
+import { randomText } from '../../src/auth/secrets.ts';
 import type { Transaction } from '../../src/db/engine.ts';
 import { createAssessmentTag } from '../../src/domain/assessment-tags.ts';
 import { createAssessment, grantAssessmentAccess } from '../../src/domain/assessments.ts';
@@ -57,6 +59,17 @@ export function worldOf({ context }: TestServer) {
         createUser(tx, actor, { email: `user${next()}@example.com`, ...input }, clock()),
       );
       return { ...created, token: (await token(created.id)).token };
+    },
+    /** A user who can sign in with a password, and has no token. */
+    async account(
+      input: Partial<NewUser> = {},
+    ): Promise<{ id: number; uid: string; email: string; password: string }> {
+      const password = `password ${randomText(12)}`;
+      const passwordHash = await hashPassword(password);
+      const created = await write((tx) =>
+        createUser(tx, actor, { email: `user${next()}@example.com`, passwordHash, ...input }, clock()),
+      );
+      return { ...created, password };
     },
     /** A user who never signed in. */
     invited: (input: Partial<NewUser> = {}) =>

@@ -157,8 +157,8 @@ describe('Credentials', () => {
     expect(head).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: jwks.body.keys[0].kid });
     expect(jwks.body.keys[0]).not.toHaveProperty('d');
     expect(payload).toEqual({
-      iss: server.context.config.issuer,
-      aud: server.context.config.issuer,
+      iss: server.context.addresses.issuer,
+      aud: server.context.addresses.issuer,
       sub: staff.uid,
       jti: id,
       client_id: 'assay-cli',

@@ -1,0 +1,37 @@
+import type { ComponentChildren } from 'preact';
+import { Page } from '../pages/layout.tsx';
+
+const PAGES = {
+  '/account': 'Overview',
+  '/account/security': 'Password and second factor',
+  '/account/sessions': 'Sessions',
+  '/account/tokens': 'Tokens',
+  '/account/applications': 'Applications',
+} as const;
+
+interface AccountPageProps {
+  path: keyof typeof PAGES;
+  title: string;
+  scripts?: readonly string[];
+  children: ComponentChildren;
+}
+
+/** A page of one's own account, with the way to the others. */
+export function AccountPage({ path, title, scripts = [], children }: AccountPageProps) {
+  return (
+    <Page title={title} scripts={scripts} wide>
+      <nav class="tabs" aria-label="Account">
+        <ul>
+          {Object.entries(PAGES).map(([href, label]) => (
+            <li key={href}>
+              <a href={href} aria-current={href === path ? 'page' : undefined}>
+                {label}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      {children}
+    </Page>
+  );
+}

@@ -1,0 +1,33 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../context.ts';
+import { needsSecondFactor } from '../domain/second-factors.ts';
+import { openSession } from '../http/browser-sessions.ts';
+import { returnPath } from '../pages/addresses.ts';
+
+/** How someone has just proved who they are. */
+export interface Proof {
+  userId: number;
+  organizationId: number | null;
+  /** As sessions and the audit log show it. */
+  method: 'password' | 'passkey' | 'sso' | 'invitation' | 'reset';
+  /** Whether it is as good as two factors: a passkey with user verification, or a provider that is trusted for it. */
+  strong: boolean;
+}
+
+/**
+ * Goes on after the first factor: to where the sign-in was to lead, or to the second factor where the account has one
+ * or its organization wants one.
+ * @param to where the sign-in was to lead, as the form had it
+ */
+export async function continueSignIn(
+  context: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { strong, ...proof }: Proof,
+  to: string | undefined,
+): Promise<FastifyReply> {
+  const pending = !strong && (await needsSecondFactor(context.db.read, proof.userId));
+  await openSession(context, request, reply, { ...proof, state: pending ? 'pending' : 'complete' });
+  const target = returnPath(to);
+  return reply.redirect(pending ? `/sign-in/second-factor?to=${encodeURIComponent(target)}` : target, 303);
+}

@@ -1,0 +1,41 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_LENGTH = 12;
+const TAG_LENGTH = 16;
+
+/**
+ * Encrypts what the server must read again and nobody else may: AES-256-GCM under a key that is derived for the purpose
+ * (RFC 5869).
+ * @param secret the deployment's
+ * @param purpose what it is for; opening it for another purpose fails
+ * @returns base64url
+ */
+export function seal(secret: Uint8Array, purpose: string, text: string): string {
+  const nonce = randomBytes(NONCE_LENGTH);
+  const cipher = createCipheriv(CIPHER, keyFor(secret, purpose), nonce);
+  return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString(
+    'base64url',
+  );
+}
+
+/** @returns the text; `undefined` when it was sealed with another secret or for another purpose, or was changed */
+export function unseal(secret: Uint8Array, purpose: string, sealed: string): string | undefined {
+  const bytes = Buffer.from(sealed, 'base64url');
+  if (bytes.length < NONCE_LENGTH + TAG_LENGTH) return undefined;
+  const decipher = createDecipheriv(CIPHER, keyFor(secret, purpose), bytes.subarray(0, NONCE_LENGTH), {
+    authTagLength: TAG_LENGTH,
+  });
+  decipher.setAuthTag(bytes.subarray(-TAG_LENGTH));
+  try {
+    return (
+      decipher.update(bytes.subarray(NONCE_LENGTH, -TAG_LENGTH), undefined, 'utf8') + decipher.final('utf8')
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+function keyFor(secret: Uint8Array, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', `assay ${purpose}`, 32));
+}

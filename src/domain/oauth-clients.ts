@@ -1,0 +1,200 @@
+import type { Actor } from '../auth/callers.ts';
+import { hashSecret, randomText } from '../auth/secrets.ts';
+import type { Reader, Transaction } from '../db/engine.ts';
+import { prepare } from '../db/prepared.ts';
+import { recordChange } from './audit.ts';
+import { invalid, missing } from './failure.ts';
+import { cleanName } from './names.ts';
+
+const ID_LENGTH = 20;
+/** 256 bits in letters and digits. */
+const SECRET_LENGTH = 43;
+export const MAX_REDIRECT_URIS = 20;
+const MAX_REDIRECT_LENGTH = 2_048;
+
+/** The client of the API description, which every deployment has unless someone deletes it. */
+export const DOCS_CLIENT = 'assay-docs';
+
+/** An application that may ask for tokens (RFC 6749, section 2). */
+export interface OAuthClient {
+  id: string;
+  name: string;
+  kind: 'public' | 'confidential';
+  secretHash: string | null;
+  /** One that begins with a slash is relative to this deployment. */
+  redirectUris: readonly string[];
+  implicit: boolean;
+  /** The account that it acts as with client credentials; `null` forbids that grant. */
+  userId: number | null;
+  createdAt: number;
+}
+
+interface ClientRow {
+  id: string;
+  name: string;
+  kind: 'public' | 'confidential';
+  secret_hash: string | null;
+  redirect_uris: string;
+  implicit: number;
+  user_id: number | null;
+  created_at: number;
+}
+
+const byId = prepare<{ id: string }, ClientRow>((db, p) =>
+  db.selectFrom('oauth_clients').selectAll().where('id', '=', p.id),
+);
+
+/** @returns the client with this id */
+export async function clientById(db: Reader, id: string): Promise<OAuthClient | undefined> {
+  const [row] = await byId(db, { id });
+  return row && fromRow(row);
+}
+
+/** @returns every client, oldest first */
+export async function listClients(db: Reader): Promise<OAuthClient[]> {
+  const rows = await db.selectFrom('oauth_clients').selectAll().orderBy('created_at').orderBy('id').execute();
+  return rows.map(fromRow);
+}
+
+export interface NewClient {
+  name: string;
+  kind: 'public' | 'confidential';
+  redirectUris: readonly string[];
+  implicit: boolean;
+  /** Whom it acts as with client credentials, for a confidential client. */
+  userId: number | null;
+}
+
+/**
+ * Registers an application.
+ * @returns its id and, for a confidential client, its secret, which is not stored and cannot be shown again
+ * @throws Failure `invalid` for redirect addresses that may not be registered, and a public client with an account
+ */
+export async function createClient(
+  tx: Transaction,
+  actor: Actor,
+  input: NewClient,
+  now: number,
+): Promise<{ id: string; secret: string | null }> {
+  const name = cleanName('name', input.name);
+  const { kind, redirectUris, implicit, userId } = input;
+  if (redirectUris.length > MAX_REDIRECT_URIS)
+    throw invalid({ property: 'redirectUris', message: `must be at most ${MAX_REDIRECT_URIS}` });
+  const faults = redirectUris.flatMap((uri, index) => {
+    const message = redirectFault(uri);
+    return message === undefined ? [] : [{ property: `redirectUris.${index}`, message, value: uri }];
+  });
+  if (faults.length > 0) throw invalid(faults);
+  if (kind === 'public' && userId !== null) {
+    throw invalid({
+      property: 'user',
+      message: 'is for confidential clients only: a public one cannot prove itself',
+    });
+  }
+  if (redirectUris.length === 0 && userId === null) {
+    throw invalid({
+      property: 'redirectUris',
+      message: 'must name an address, or the client an account that it acts as',
+    });
+  }
+  const id = randomText(ID_LENGTH);
+  const secret = kind === 'confidential' ? randomText(SECRET_LENGTH) : null;
+  await tx
+    .insertInto('oauth_clients')
+    .values({
+      id,
+      name,
+      kind,
+      secret_hash: secret === null ? null : hashSecret(secret),
+      redirect_uris: JSON.stringify(redirectUris),
+      implicit: implicit ? 1 : 0,
+      user_id: userId,
+      created_at: now,
+    })
+    .execute();
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'client.create',
+    object: ['client', id],
+    organizationId: null,
+    before: null,
+    after: { name, kind, redirect_uris: redirectUris, implicit, user: userId },
+  });
+  return { id, secret };
+}
+
+/** @throws Failure `missing` when there is none */
+export async function requireClient(db: Reader, id: string): Promise<OAuthClient> {
+  const client = await clientById(db, id);
+  if (client === undefined) throw missing('client');
+  return client;
+}
+
+/**
+ * Registered addresses are absolute and without a fragment (RFC 6749, section 3.1.2); https, or http on this machine
+ * alone, or a scheme of the application's own with a dot in it (RFC 8252, section 7.1).
+ * @returns what is wrong with one, or nothing
+ */
+function redirectFault(uri: string): string | undefined {
+  if (uri.length > MAX_REDIRECT_LENGTH) return `must have at most ${MAX_REDIRECT_LENGTH} characters`;
+  if (/[\s\\]/.test(uri) || !URL.canParse(uri))
+    return 'must be an absolute address, such as https://app.example/callback';
+  const url = new URL(uri);
+  if (uri.includes('#')) return 'must not have a fragment';
+  if (url.username !== '' || url.password !== '') return 'must not hold a user name or a password';
+  if (url.protocol === 'https:') return undefined;
+  if (url.protocol === 'http:')
+    return isLoopback(url) ? undefined : 'must be https, unless it is on this machine (127.0.0.1)';
+  return /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/.test(url.protocol)
+    ? undefined
+    : 'must be https, or have a scheme of its own with a dot in it, such as com.example.app:/callback';
+}
+
+/**
+ * Compares exactly, character by character (RFC 9700, section 4.1.3); only the port of a loopback address may differ
+ * (RFC 8252, section 7.3).
+ * @param clientBaseUrl of this deployment, for registered addresses that are relative to it
+ * @returns whether an authorization response may go there
+ */
+export function isRegisteredRedirect(client: OAuthClient, uri: string, clientBaseUrl: string): boolean {
+  return client.redirectUris.some((registered) => {
+    const own = registered.startsWith('/');
+    const whole = own ? clientBaseUrl + registered : registered;
+    if (uri === whole) return true;
+    if (!URL.canParse(whole) || !URL.canParse(uri)) return false;
+    if (!isLoopback(new URL(whole)) || !isLoopback(new URL(uri))) return false;
+    // On this machine, the deployment's own pages are reached by any of its names.
+    if (own)
+      return new RegExp(
+        `^http://(127\\.0\\.0\\.1|localhost|\\[::1\\])(:\\d{1,5})?${escape(registered)}$`,
+      ).test(uri);
+    return withoutPort(uri) === withoutPort(whole);
+  });
+}
+
+/** The two loopback addresses, and the name for them. */
+function isLoopback(url: URL): boolean {
+  return url.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
+}
+
+/** @returns the text of a loopback address with its port cut out, and nothing else changed */
+function withoutPort(uri: string): string {
+  return uri.replace(/^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])):\d{1,5}(?=[/?]|$)/, '$1');
+}
+
+function escape(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+function fromRow(row: ClientRow): OAuthClient {
+  return {
+    id: row.id,
+    name: row.name,
+    kind: row.kind,
+    secretHash: row.secret_hash,
+    redirectUris: JSON.parse(row.redirect_uris) as string[],
+    implicit: row.implicit === 1,
+    userId: row.user_id,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,138 @@
+import { fastifyCookie } from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor } from '../auth/callers.ts';
+import type { Context } from '../context.ts';
+import {
+  type Browser,
+  endSessionIfAny,
+  isUseDue,
+  recordSessionUse,
+  type Session,
+  sessionBySecret,
+  type SessionLimits,
+  startSession,
+} from '../domain/sessions.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The browser session of the request, once someone has asked for it; `null` where there is none. */
+    session: Session | null | undefined;
+  }
+}
+
+/** Nobody is signed in where someone must be. The pages send the browser to sign in. */
+export class SignInNeeded extends Error {
+  override name = 'SignInNeeded';
+}
+
+/**
+ * @returns the session that the request's cookie names, pending ones included; `null` when there is none. Asked twice
+ *   in a request, it answers the same.
+ */
+export async function readSession(context: Context, request: FastifyRequest): Promise<Session | null> {
+  if (request.session !== undefined) return request.session;
+  const secret = fastifyCookie.parse(request.headers.cookie ?? '')[cookieName(context)];
+  const now = context.clock();
+  const session =
+    secret === undefined
+      ? null
+      : ((await sessionBySecret(context.db.read, secret, limitsOf(context), now)) ?? null);
+  request.session = session;
+  if (session !== null && isUseDue(session, now))
+    await context.db.write((tx) => recordSessionUse(tx, session.id, request.ip, now));
+  return session;
+}
+
+/** @returns the session of someone who signed in completely; `null` when there is none */
+export async function readCompleteSession(
+  context: Context,
+  request: FastifyRequest,
+): Promise<Session | null> {
+  const session = await readSession(context, request);
+  return session?.state === 'complete' ? session : null;
+}
+
+/** @returns the session of a request whose route wants one */
+export function sessionOf(request: FastifyRequest): Session {
+  if (request.session?.state !== 'complete') throw new SignInNeeded('This page is for people who signed in.');
+  return request.session;
+}
+
+/** @returns who does what a request asks for, for the audit log */
+export function actorOf(request: FastifyRequest): Actor {
+  const { session } = request;
+  return {
+    userId: session?.userId ?? null,
+    credentialId: session?.id ?? null,
+    address: request.ip,
+    requestId: request.id,
+  };
+}
+
+/**
+ * Starts a session in this browser and sets its cookie. The one that it had before ends: an identifier that was known
+ * before someone signed in is good for nothing after.
+ */
+export async function openSession(
+  context: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  input: { userId: number; organizationId: number | null; state: Session['state']; method: string },
+): Promise<void> {
+  const { db, clock } = context;
+  const before = await readSession(context, request);
+  const now = clock();
+  const { secret } = await db.write(async (tx) => {
+    if (before !== null) await endSessionIfAny(tx, actorOf(request), before, before.id, now);
+    return startSession(
+      tx,
+      actorOf(request),
+      { ...input, browser: browserOf(request) },
+      limitsOf(context),
+      now,
+    );
+  });
+  setSessionCookie(context, reply, secret);
+  // What follows in this request is done by whoever has just signed in.
+  request.session = (await sessionBySecret(db.read, secret, limitsOf(context), now)) ?? null;
+}
+
+/** Puts the secret of a session into this browser's cookie. */
+export function setSessionCookie(context: Context, reply: FastifyReply, secret: string): void {
+  reply.setCookie(cookieName(context), secret, cookieOptions(context));
+}
+
+/** Takes the cookie out of this browser. */
+export function clearSessionCookie(context: Context, reply: FastifyReply): void {
+  reply.clearCookie(cookieName(context), cookieOptions(context));
+}
+
+export function limitsOf({ config }: Context): SessionLimits {
+  return { idle: config.sessionIdle, lifetime: config.sessionLifetime };
+}
+
+export function browserOf(request: FastifyRequest): Browser {
+  return { address: request.ip, userAgent: request.headers['user-agent'] ?? '' };
+}
+
+/** Whether browsers reach this server over https, so that cookies may insist on it. */
+export function isSecure({ addresses }: Context): boolean {
+  return addresses.clientBaseUrl.startsWith('https:');
+}
+
+/**
+ * Lax, as a client's link to /oauth/authorize comes from another site and must find the session; what changes anything is
+ * a POST, which Lax keeps the cookie from.
+ */
+export function cookieOptions(context: Context) {
+  return { path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure(context) } as const;
+}
+
+/** @returns a cookie's name, with the prefix by which a browser keeps other hosts and plain HTTP from setting it */
+export function cookieNamed(context: Context, name: string): string {
+  return isSecure(context) ? `__Host-assay-${name}` : `assay-${name}`;
+}
+
+function cookieName(context: Context): string {
+  return cookieNamed(context, 'session');
+}

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+
+const FOLDER = join(import.meta.dirname, '../../assets');
+
+const TYPES = {
+  'assay.css': 'text/css; charset=utf-8',
+  'assay.svg': 'image/svg+xml',
+} as const;
+
+/** Serves what pages load: one stylesheet, one picture, and the script that passkeys need. */
+export function registerAssets(app: FastifyInstance): void {
+  for (const [name, type] of Object.entries(TYPES)) {
+    const content = readFileSync(join(FOLDER, name));
+    const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
+    app.get(
+      `/assets/${name}`,
+      { config: { operation: 'asset-file', access: 'open' }, schema: { hide: true } },
+      async (request, reply) => {
+        // Asked for again at every page, as its name stays the same over versions; mostly answered with 304.
+        reply.header('cache-control', 'no-cache').header('etag', etag);
+        if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+        return reply.type(type).send(content);
+      },
+    );
+  }
+}

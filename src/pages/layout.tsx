@@ -1,0 +1,71 @@
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Session } from '../domain/sessions.ts';
+import { Form } from './forms.tsx';
+
+/** Whoever is signed in, for the head of every page (see `sendPage`). */
+export const SignedIn = createContext<Session | null>(null);
+
+interface PageProps {
+  /** Its heading, and what the browser shows of it. */
+  title: string;
+  /** Files of `/assets` that it runs; none unless told. */
+  scripts?: readonly string[];
+  /** A page of lists rather than one form. */
+  wide?: boolean;
+  children: ComponentChildren;
+}
+
+/** The frame of every page: head, one heading, content. */
+export function Page({ title, scripts = [], wide = false, children }: PageProps) {
+  const session = useContext(SignedIn);
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${title} - Assay`}</title>
+        <link rel="stylesheet" href="/assets/assay.css" />
+        <link rel="icon" type="image/svg+xml" href="/assets/assay.svg" />
+        {scripts.map((file) => (
+          <script key={file} type="module" src={`/assets/${file}`}></script>
+        ))}
+      </head>
+      <body>
+        <a class="skip" href="#content">
+          Skip to the content
+        </a>
+        <header>
+          <a class="brand" href="/account">
+            <Mark />
+            Assay
+          </a>
+          {session !== null && (
+            <div class="who">
+              <span class="email">{session.email}</span>
+              <Form action="/sign-out">
+                <button type="submit" class="plain">
+                  Sign out
+                </button>
+              </Form>
+            </div>
+          )}
+        </header>
+        <main id="content" class={wide ? 'wide' : 'narrow'}>
+          <h1>{title}</h1>
+          {children}
+        </main>
+      </body>
+    </html>
+  );
+}
+
+function Mark() {
+  return (
+    <svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+      <path d="M12 2 20 5v6c0 5.2-3.3 9-8 11-4.7-2-8-5.8-8-11V5z" />
+      <path class="tick" d="m8 12 3 3 5-6" />
+    </svg>
+  );
+}

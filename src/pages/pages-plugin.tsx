@@ -1,0 +1,133 @@
+import { fastifyCookie } from '@fastify/cookie';
+import fastifyCsrf from '@fastify/csrf-protection';
+import fastifyFormbody from '@fastify/formbody';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import type { Context } from '../context.ts';
+import { type RegisterRoutes, type TypedInstance, watchMethods } from '../http/area-plugin.ts';
+import { SERVER_AREA } from '../http/areas.ts';
+import { cookieNamed, cookieOptions, readSession, SignInNeeded } from '../http/browser-sessions.ts';
+import { KINDS } from '../http/problem-kinds.ts';
+import { Problem, toProblem } from '../http/problems.ts';
+import { signInAddress } from './addresses.ts';
+import { ErrorPage } from './error-page.tsx';
+import { CsrfToken } from './forms.tsx';
+import { SignedIn } from './layout.tsx';
+
+/** Fields of a form are short; the longest is an authorization request that a sign-in leads back to. */
+const FORM_LIMIT = 64 * 1024;
+
+/**
+ * Adds routes that answer with pages: they read forms, check that a form is one of ours, know the browser's session,
+ * and show a page when something fails.
+ */
+export function registerPages(
+  app: FastifyInstance,
+  context: Context,
+  routes: readonly RegisterRoutes[],
+): void {
+  app.register(async (scope: FastifyInstance) => {
+    await scope.register(fastifyCookie);
+    await scope.register(fastifyFormbody, { bodyLimit: FORM_LIMIT });
+    await scope.register(fastifyCsrf, {
+      cookieKey: cookieNamed(context, 'form'),
+      cookieOpts: cookieOptions(context),
+      csrfOpts: { hmacKey: Buffer.from(context.keys.secret).toString('base64url'), userInfo: true },
+      getUserInfo: formOwner,
+    });
+    scope.addHook('onRequest', async (request) => {
+      await readSession(context, request);
+    });
+    scope.addHook('preValidation', (request, reply, done) => {
+      if (request.method === 'GET' || request.method === 'HEAD') done();
+      else scope.csrfProtection(request, reply, done);
+    });
+    scope.setErrorHandler(async (error: FastifyError, request, reply) =>
+      sendError(context, error, request, reply),
+    );
+    const refuse = watchMethods(scope, SERVER_AREA);
+    for (const register of routes)
+      register(scope.withTypeProvider<TypeBoxTypeProvider>() as TypedInstance, context);
+    refuse();
+  });
+}
+
+/** What a page may do beside showing itself. */
+interface PageOptions {
+  status?: number;
+  /** Origins, or schemes with their colon, that sending one of its forms may lead to; itself always. */
+  formTargets?: readonly string[];
+}
+
+/**
+ * Sends a page. Its forms get their token, and its head whoever is signed in.
+ */
+export function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: VNode,
+  { status = 200, formTargets = [] }: PageOptions = {},
+): FastifyReply {
+  // An error before the cookies were read still has a page.
+  request.cookies ??= fastifyCookie.parse(request.headers.cookie ?? '');
+  const session = request.session?.state === 'complete' ? request.session : null;
+  const html = renderToString(
+    <CsrfToken.Provider value={reply.generateCsrf({ userInfo: formOwner(request) })}>
+      <SignedIn.Provider value={session}>{page}</SignedIn.Provider>
+    </CsrfToken.Provider>,
+  );
+  return reply
+    .code(status)
+    .header('content-security-policy', contentSecurityPolicy(formTargets))
+    .type('text/html; charset=utf-8')
+    .send(`<!doctype html>${html}`);
+}
+
+/** Styles, scripts and requests of the server itself; nothing inline, nothing outside. */
+function contentSecurityPolicy(formTargets: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    "style-src 'self'",
+    "script-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    // A browser holds the redirect that answers a form to this as well.
+    `form-action ${["'self'", ...formTargets].join(' ')}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+/** A form is good in the session that it was made for. */
+function formOwner(request: FastifyRequest): string {
+  return request.session?.id ?? 'nobody';
+}
+
+function sendError(
+  context: Context,
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  if (error instanceof SignInNeeded) {
+    // A form that was sent too late cannot be sent again by a redirect, so the page that it was on opens.
+    return reply.redirect(signInAddress(request.method === 'GET' ? request.url : '/account'), 303);
+  }
+  const problem = error.code?.startsWith('FST_CSRF_')
+    ? new Problem(
+        'forbidden',
+        'This form is too old, or your browser did not send the cookie that belongs to it. Go back, load the page again, and send it once more.',
+      )
+    : toProblem(error, SERVER_AREA);
+  if (problem.status >= 500)
+    context.log.error({ requestId: request.id, err: problem.cause ?? problem }, problem.message);
+  reply.headers(problem.details.headers ?? {});
+  return sendPage(
+    request,
+    reply,
+    <ErrorPage title={KINDS[problem.kind].title} message={problem.message} requestId={request.id} />,
+    { status: problem.status },
+  );
+}
