@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite';
+import { generateKeyPair, SignJWT } from 'jose';
 import pg from 'pg';
 
 /**
@@ -26,6 +28,7 @@ interface Connection extends Statements {
 const POOL_SIZE = 20;
 const dataDirectory = process.argv[2] ?? 'data';
 const databaseUrl = process.env['ASSAY_DATABASE_URL'];
+const { privateKey: signingKey } = await generateKeyPair('ES256');
 const connection = databaseUrl === undefined ? sqlite() : postgres(databaseUrl);
 
 function sqlite(): Connection {
@@ -177,6 +180,7 @@ const OPERATIONS: [method: string, path: RegExp, run: (call: Call) => Promise<un
   ['PATCH', /\/tags$/, changeTaggings],
   ['POST', /\/batchRemove$/, removeMember],
   ['POST', /:update$/, setCriticality],
+  ['POST', /\/oauth\/token$/, signToken],
 ];
 
 async function listMembers({ path, query }: Call): Promise<unknown> {
@@ -267,6 +271,21 @@ async function setCriticality({ body }: Call): Promise<unknown> {
   });
 }
 
+/** Nothing but the signature of an access token. */
+async function signToken(): Promise<unknown> {
+  const now = Math.floor(Date.now() / 1000);
+  const access_token = await new SignJWT({ client_id: 'bench', scope: 'api', org: 'bench', admin: true })
+    .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'bench' })
+    .setIssuer('http://127.0.0.1:8080')
+    .setAudience('http://127.0.0.1:8080')
+    .setSubject('bench')
+    .setJti(randomUUID())
+    .setIssuedAt(now)
+    .setExpirationTime(now + 3_600)
+    .sign(signingKey);
+  return { access_token, token_type: 'Bearer', expires_in: 3_600, scope: 'api' };
+}
+
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -274,7 +293,8 @@ const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1');
     const operation = OPERATIONS.find(([method, path]) => method === request.method && path.test(pathname));
     if (operation === undefined) return void response.writeHead(404).end();
-    const body: unknown = chunks.length === 0 ? undefined : JSON.parse(Buffer.concat(chunks).toString());
+    const isJson = request.headers['content-type'] === 'application/json';
+    const body: unknown = isJson ? JSON.parse(Buffer.concat(chunks).toString()) : undefined;
     operation[2]({ path: pathname.split('/'), query: searchParams, body }).then(
       (result) => {
         if (result === undefined) return void response.writeHead(204).end();

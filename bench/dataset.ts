@@ -1,9 +1,11 @@
 import { commandLine } from '../src/auth/callers.ts';
+import { hashPassword } from '../src/auth/passwords.ts';
 import { loadKeys } from '../src/auth/keys.ts';
 import type { Database, Transaction } from '../src/db/engine.ts';
 import type { Tables } from '../src/db/schema.ts';
 import { GROUP_ROLES } from '../src/domain/groups.ts';
 import { createOrganization } from '../src/domain/organizations.ts';
+import { createClient } from '../src/domain/oauth-clients.ts';
 import { issueToken } from '../src/domain/tokens.ts';
 import { createUser } from '../src/domain/users.ts';
 import type { Dataset } from './workloads.ts';
@@ -13,6 +15,7 @@ const ASSETS = 10_000;
 const VULNERABILITIES = 2_000;
 const SIZES = [60, 60_000];
 const CHUNK = 500;
+const PEOPLE = 8;
 const START = Date.UTC(2026, 0, 1);
 
 /** Fills an empty database with what the measurements need, and returns what they must know of it. */
@@ -32,6 +35,23 @@ export async function fillDatabase(
   );
   const { token } = await db.write((tx) =>
     issueToken(tx, keys, actor, { userId: admin.id, kind: 'personal', expiresAt: null }, START),
+  );
+  const client = await db.write((tx) =>
+    createClient(
+      tx,
+      actor,
+      { name: 'Bench', kind: 'confidential', redirectUris: [], implicit: false, userId: admin.id },
+      START,
+    ),
+  );
+  const people = await Promise.all(
+    range(PEOPLE).map(async (number) => {
+      const email = `person${number}@bench.example`;
+      const password = `bench ${number} bench`;
+      const passwordHash = await hashPassword(password);
+      await db.write((tx) => createUser(tx, actor, { email, organization, passwordHash }, START));
+      return { email, password };
+    }),
   );
   const uids = range(USERS).map((number) => `member${number}`);
   await insert(
@@ -124,6 +144,8 @@ export async function fillDatabase(
     assets: range(ASSETS).map(assetUid),
     removable: uids,
     removableGroup,
+    client: { id: client.id, secret: client.secret ?? '' },
+    people,
   };
   return { dataset, token };
 }

@@ -6,7 +6,8 @@ export interface LoadJob {
   port: number;
   workload: WorkloadName;
   dataset: Dataset;
-  token: string;
+  /** One for all requests, or one for each. */
+  token: string | readonly string[];
   connections: number;
   requests: number;
   /** Number of the first request: writes that can only happen once go on where the last job ended. */

@@ -13,6 +13,10 @@ export interface Dataset {
   /** Members of the group that operation 13 empties, in order. */
   removable: string[];
   removableGroup: number;
+  /** An application that acts as the admin. */
+  client: { id: string; secret: string };
+  /** People who can sign in. */
+  people: { email: string; password: string }[];
 }
 
 export type WorkloadName = keyof typeof WORKLOADS;
@@ -20,7 +24,12 @@ export type WorkloadName = keyof typeof WORKLOADS;
 interface Request {
   method: string;
   path: string;
+  /** Sent as JSON. */
   body?: unknown;
+  /** Sent as a form instead. */
+  form?: string;
+  /** Another credential than the token of the measurement. */
+  authorization?: string;
 }
 
 const SMALL = '60';
@@ -84,18 +93,34 @@ const WORKLOADS = {
       assetUids: data.assets.slice(0, 10_000),
     },
   }),
+  'oauth-token': ({ client }: Dataset): Request => ({
+    method: 'POST',
+    path: '/oauth/token',
+    form: 'grant_type=client_credentials&scope=api',
+    authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`,
+  }),
 } satisfies Record<string, (data: Dataset, number: number) => Request>;
 
-/** @returns the bytes of the request, as they go over the wire */
-export function buildRequest(workload: WorkloadName, data: Dataset, number: number, token: string): Buffer {
+/**
+ * @param token the credential, or several, of which each request takes the next
+ * @returns the bytes of the request, as they go over the wire
+ */
+export function buildRequest(
+  workload: WorkloadName,
+  data: Dataset,
+  number: number,
+  token: string | readonly string[],
+): Buffer {
   const build: (data: Dataset, number: number) => Request = WORKLOADS[workload];
-  const { method, path, body } = build(data, number);
-  const content = body === undefined ? '' : JSON.stringify(body);
+  const { method, path, body, form, authorization } = build(data, number);
+  const content = form ?? (body === undefined ? '' : JSON.stringify(body));
+  const bearer = `Bearer ${typeof token === 'string' ? token : pick(token, number)}`;
   const headers =
-    `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n` +
-    (body === undefined
+    `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization ?? bearer}\r\n` +
+    (content === ''
       ? ''
-      : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(content)}\r\n`);
+      : `Content-Type: application/${form === undefined ? 'json' : 'x-www-form-urlencoded'}\r\n` +
+        `Content-Length: ${Buffer.byteLength(content)}\r\n`);
   return Buffer.from(`${headers}\r\n${content}`);
 }
 
