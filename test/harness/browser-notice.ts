@@ -1,0 +1,10 @@
+import { findBrowser } from './browser-path.ts';
+
+/** Says it where the tests in a browser were skipped, last of all, so that nobody takes them for passed. */
+export default function setup(): (() => void) | undefined {
+  if (findBrowser() !== undefined) return undefined;
+  return () =>
+    process.stderr.write(
+      '\n!!! SKIPPED: the browser tests (test/browser). There is no Chromium or Chrome on this machine: install chromium or google-chrome, or name one with ASSAY_TEST_BROWSER.\n',
+    );
+}
