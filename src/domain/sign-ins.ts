@@ -1,12 +1,13 @@
 import type { Actor } from '../auth/callers.ts';
 import { verifyPassword } from '../auth/passwords.ts';
 import { hashSecret } from '../auth/secrets.ts';
-import type { Database, Transaction } from '../db/engine.ts';
+import type { Database } from '../db/engine.ts';
 import { nameKey } from '../db/portable.ts';
+import { type AttemptKey, countAttempt, forgetAttempts } from './attempts.ts';
 import { recordChange } from './audit.ts';
 
-const MAX_FAILURES = 10;
-const WINDOW = 600_000;
+/** docs/decided.md, section 11. */
+const LIMIT = { max: 10, window: 600_000 };
 
 /** What came of an attempt to sign in with a password. */
 export type SignIn =
@@ -27,7 +28,7 @@ interface Account {
 /**
  * Checks an e-mail address and a password. Ten failures within ten minutes lock the pair of account and network address
  * for as long (docs/decided.md, section 11), whether there is such an account or not. An attempt is counted before the
- * password is looked at, so that many at once are no way around it.
+ * password is looked at, so that many at once are no way around it; a success forgets the failures before it.
  */
 export async function signInWithPassword(
   db: Database,
@@ -35,10 +36,9 @@ export async function signInWithPassword(
   attempt: { email: string; password: string; address: string },
   now: number,
 ): Promise<SignIn> {
-  // The address that was typed is not kept: people type passwords there.
-  const key = { account: hashSecret(nameKey(attempt.email)), address: attempt.address };
-  const { failures, endsAt } = await db.write((tx) => countAttempt(tx, key, now));
-  if (failures > MAX_FAILURES) return { outcome: 'locked', retryAfter: Math.ceil((endsAt - now) / 1000) };
+  const key: AttemptKey = { subject: signInSubject(attempt.email), address: attempt.address };
+  const counted = await db.write((tx) => countAttempt(tx, key, LIMIT, now));
+  if (counted.outcome === 'locked') return counted;
 
   const account: Account | undefined = await db.read
     .selectFrom('users')
@@ -54,58 +54,23 @@ export async function signInWithPassword(
     .executeTakeFirst();
   const right = await verifyPassword(account?.password_hash ?? null, attempt.password);
   if (right && account !== undefined && account.banned_at === null && account.sso_only !== 1) {
-    await db.write((tx) => forgetFailures(tx, key));
+    await db.write((tx) => forgetAttempts(tx, key));
     return { outcome: 'signed-in', userId: account.id, organizationId: account.organization_id };
   }
   await db.write((tx) =>
     recordChange(tx, actor, {
       at: now,
-      action: failures === MAX_FAILURES ? 'sign-in.lock' : 'sign-in.refuse',
+      action: counted.count === LIMIT.max ? 'sign-in.lock' : 'sign-in.refuse',
       object: ['user', account?.id ?? 'unknown'],
       organizationId: account?.organization_id ?? null,
       before: null,
-      after: { failures },
+      after: { failures: counted.count },
     }),
   );
   return { outcome: 'refused' };
 }
 
-/** Counts an attempt as a failure until it turns out to be none. */
-async function countAttempt(
-  tx: Transaction,
-  key: { account: string; address: string },
-  now: number,
-): Promise<{ failures: number; endsAt: number }> {
-  await tx
-    .deleteFrom('sign_in_failures')
-    .where('account', '=', key.account)
-    .where('address', '=', key.address)
-    .where('ends_at', '<=', now)
-    .execute();
-  const row = await tx
-    .insertInto('sign_in_failures')
-    .values({ ...key, failures: 1, ends_at: now + WINDOW })
-    .onConflict((conflict) =>
-      conflict.columns(['account', 'address']).doUpdateSet((eb) => ({
-        failures: eb('sign_in_failures.failures', '+', 1),
-        // The lock lasts ten minutes from the failure that closed it, and trying again does not prolong it.
-        ends_at: eb
-          .case()
-          .when('sign_in_failures.failures', '=', MAX_FAILURES - 1)
-          .then(now + WINDOW)
-          .else(eb.ref('sign_in_failures.ends_at'))
-          .end(),
-      })),
-    )
-    .returning(['failures', 'ends_at'])
-    .executeTakeFirstOrThrow();
-  return { failures: row.failures, endsAt: row.ends_at };
-}
-
-async function forgetFailures(tx: Transaction, key: { account: string; address: string }): Promise<void> {
-  await tx
-    .deleteFrom('sign_in_failures')
-    .where('account', '=', key.account)
-    .where('address', '=', key.address)
-    .execute();
+/** @returns what the failures of an account are counted under */
+export function signInSubject(email: string): string {
+  return `sign-in:${hashSecret(nameKey(email))}`;
 }
