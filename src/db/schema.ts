@@ -33,11 +33,13 @@ export interface Tables {
   port_counts: { asset_id: number; observed_state: string; ports: number };
   audit_events: AuditEventTable;
   sessions: SessionTable;
-  sign_in_failures: { account: string; address: string; failures: number; ends_at: number };
-  password_resets: { secret_hash: string; user_id: number; expires_at: number };
+  attempts: AttemptTable;
+  password_resets: { user_id: number; secret_hash: string; expires_at: number };
   totp_secrets: TotpSecretTable;
   recovery_codes: { user_id: number; code_hash: string; used_at: number | null };
   passkeys: PasskeyTable;
+  /** Challenges whose answer was taken, until they would have ended anyway: no answer is good twice. */
+  used_passkey_challenges: { challenge_hash: string; ends_at: number };
   oauth_clients: OAuthClientTable;
   oauth_consents: { user_id: number; client_id: string; scopes: string; created_at: number };
   oauth_codes: OAuthCodeTable;
@@ -227,14 +229,28 @@ export interface SessionTable {
   user_agent: string;
 }
 
+/** How often something was tried that may be tried only so often. */
+export interface AttemptTable {
+  /** What is tried and on whom, what people typed as a hash. */
+  subject: string;
+  /** Where from; empty for what is counted from everywhere. */
+  address: string;
+  /** JSON array of milliseconds since 1970, oldest first. */
+  times: string;
+  /** 0 when it is not. */
+  locked_until: number;
+  /** From when on the row means nothing. */
+  ends_at: number;
+}
+
 export interface TotpSecretTable {
   user_id: number;
   /** Base32, sealed. */
   sealed_secret: string;
-  /** `null` until the first code was right. */
-  confirmed_at: number | null;
+  /** When the first code was right; before that there is no row. */
+  confirmed_at: number;
   /** The time step of the last code that was accepted: no code is good twice (RFC 6238, section 5.2). */
-  last_step: Generated<number>;
+  last_step: number;
 }
 
 export interface PasskeyTable {
@@ -291,7 +307,10 @@ export interface RefreshTokenTable {
   grant_id: string;
   scopes: string;
   created_at: number;
+  /** Each rotation begins this anew, up to the end of the grant. */
   expires_at: number;
+  /** The same for every refresh token of a grant. */
+  grant_expires_at: number;
   /** When it was exchanged for the next one; to see it again means that it was stolen. */
   used_at: number | null;
   revoked_at: number | null;

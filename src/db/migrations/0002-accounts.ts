@@ -21,29 +21,31 @@ export const accounts: Migration = {
     ) ${table}`,
     `create index sessions_by_user on sessions (user_id, created_at)`,
     `create index sessions_by_expiry on sessions (expires_at)`,
+    `create index sessions_by_use on sessions (last_used_at)`,
 
-    `create table sign_in_failures (
-      account ${text} not null,
+    // Tries at a password, and requests for mail, by the time of each.
+    `create table attempts (
+      subject ${text} not null,
       address ${text} not null,
-      failures ${int} not null,
+      times ${text} not null,
+      locked_until ${int} not null,
       ends_at ${int} not null,
-      primary key (account, address)
+      primary key (subject, address)
     ) ${clustered}`,
-    `create index sign_in_failures_by_end on sign_in_failures (ends_at)`,
+    `create index attempts_by_end on attempts (ends_at)`,
 
+    // One a user, so that a new link replaces the one before.
     `create table password_resets (
-      secret_hash ${text} primary key,
-      user_id ${int} not null references users (id) on delete cascade,
+      user_id ${int} primary key references users (id) on delete cascade,
+      secret_hash ${text} not null unique,
       expires_at ${int} not null
-    ) ${clustered}`,
-    `create index password_resets_by_user on password_resets (user_id)`,
-    `create index password_resets_by_expiry on password_resets (expires_at)`,
+    ) ${table}`,
 
     `create table totp_secrets (
       user_id ${int} primary key references users (id) on delete cascade,
       sealed_secret ${text} not null,
-      confirmed_at ${int},
-      last_step ${int} not null default 0
+      confirmed_at ${int} not null,
+      last_step ${int} not null
     ) ${table}`,
 
     `create table recovery_codes (
@@ -65,6 +67,11 @@ export const accounts: Migration = {
       last_used_from ${text}
     ) ${table}`,
     `create index passkeys_by_user on passkeys (user_id, created_at)`,
+    `create table used_passkey_challenges (
+      challenge_hash ${text} primary key,
+      ends_at ${int} not null
+    ) ${clustered}`,
+    `create index used_passkey_challenges_by_end on used_passkey_challenges (ends_at)`,
 
     `create table oauth_clients (
       id ${text} primary key,
@@ -115,6 +122,7 @@ export const accounts: Migration = {
       scopes ${text} not null,
       created_at ${int} not null,
       expires_at ${int} not null,
+      grant_expires_at ${int} not null,
       used_at ${int},
       revoked_at ${int}
     ) ${table}`,
