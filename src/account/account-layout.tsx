@@ -3,7 +3,7 @@ import { Page } from '../pages/layout.tsx';
 
 const PAGES = {
   '/account': 'Overview',
-  '/account/security': 'Password and second factor',
+  '/account/security': 'Security',
   '/account/sessions': 'Sessions',
   '/account/tokens': 'Tokens',
   '/account/applications': 'Applications',
@@ -19,19 +19,24 @@ interface AccountPageProps {
 /** A page of one's own account, with the way to the others. */
 export function AccountPage({ path, title, scripts = [], children }: AccountPageProps) {
   return (
-    <Page title={title} scripts={scripts} wide>
-      <nav class="tabs" aria-label="Account">
-        <ul>
-          {Object.entries(PAGES).map(([href, label]) => (
-            <li key={href}>
-              <a href={href} aria-current={href === path ? 'page' : undefined}>
-                {label}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
+    <Page title={title} scripts={scripts} nav={<AccountNav path={path} />} wide>
       {children}
     </Page>
+  );
+}
+
+function AccountNav({ path }: Pick<AccountPageProps, 'path'>) {
+  return (
+    <nav class="tabs" aria-label="Account">
+      <ul>
+        {Object.entries(PAGES).map(([href, label]) => (
+          <li key={href}>
+            <a href={href} aria-current={href === path ? 'page' : undefined}>
+              {label}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
   );
 }

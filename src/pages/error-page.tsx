@@ -12,6 +12,9 @@ export function ErrorPage({ title, message, requestId }: ErrorPageProps) {
   return (
     <Page title={title}>
       <p>{message}</p>
+      <p>
+        <a href="/account">Go to your account</a>
+      </p>
       <p class="hint">
         Request <code>{requestId}</code>
       </p>

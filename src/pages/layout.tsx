@@ -13,11 +13,13 @@ interface PageProps {
   scripts?: readonly string[];
   /** A page of lists rather than one form. */
   wide?: boolean;
+  /** The way to the pages that belong together with it, above its heading. */
+  nav?: ComponentChildren;
   children: ComponentChildren;
 }
 
 /** The frame of every page: head, one heading, content. */
-export function Page({ title, scripts = [], wide = false, children }: PageProps) {
+export function Page({ title, scripts = [], wide = false, nav, children }: PageProps) {
   const session = useContext(SignedIn);
   return (
     <html lang="en">
@@ -37,20 +39,25 @@ export function Page({ title, scripts = [], wide = false, children }: PageProps)
           Skip to the content
         </a>
         <header>
-          <a class="brand" href="/account">
-            <Mark />
-            Assay
-          </a>
-          {session !== null && (
-            <div class="who">
-              <span class="email">{session.email}</span>
-              <Form action="/sign-out">
-                <button type="submit" class="plain">
-                  Sign out
-                </button>
-              </Form>
-            </div>
-          )}
+          <div class="bar">
+            <a class="brand" href="/account">
+              <Mark />
+              Assay
+            </a>
+            {session !== null && (
+              <div class="who">
+                <span class="email" title={session.email}>
+                  {session.email}
+                </span>
+                <Form action="/sign-out">
+                  <button type="submit" class="plain small">
+                    Sign out
+                  </button>
+                </Form>
+              </div>
+            )}
+          </div>
+          {nav}
         </header>
         <main id="content" class={wide ? 'wide' : 'narrow'}>
           <h1>{title}</h1>
