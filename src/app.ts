@@ -32,6 +32,7 @@ import { securityHeaders } from './http/security-headers.ts';
 import { TokenCache } from './http/token-cache.ts';
 import { compileValidator } from './http/validation.ts';
 import { registerAssets } from './pages/assets.ts';
+import { registerOAuthEndpoints } from './oauth/endpoints.ts';
 import { registerPages } from './pages/pages-plugin.tsx';
 
 const ROUTES: Readonly<Record<AreaName, RegisterRoutes>> = {
@@ -129,6 +130,7 @@ export async function buildApp(
   registerPages(app, context, ACCOUNT_ROUTES);
   for (const name of config.areas) registerArea(app, AREAS[name], ROUTES[name], context);
   await app.ready();
+  registerOAuthEndpoints(app, context);
   return app;
 }
 

@@ -26,6 +26,8 @@ export interface Config {
   accessTokenLifetime: number;
   /** How long a refresh token is good that is not used. */
   refreshTokenLifetime: number;
+  /** How long what a user approved is good at most, however often its refresh tokens are used. */
+  grantLifetime: number;
   /** Whether the implicit flow is served at all; each client says so as well. */
   implicitFlow: boolean;
   /** How long a browser stays signed in: without use, and at most. */
@@ -111,6 +113,7 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
     issuer: toUrl('ASSAY_ISSUER', text('ASSAY_ISSUER')) ?? clientBaseUrl,
     accessTokenLifetime: seconds('ASSAY_ACCESS_TOKEN_SECONDS', 3_600, 60, DAY_SECONDS),
     refreshTokenLifetime: seconds('ASSAY_REFRESH_TOKEN_SECONDS', 30 * DAY_SECONDS, 60, YEAR_SECONDS),
+    grantLifetime: seconds('ASSAY_GRANT_SECONDS', YEAR_SECONDS, 60, 10 * YEAR_SECONDS),
     implicitFlow: toBoolean('ASSAY_IMPLICIT_FLOW', text('ASSAY_IMPLICIT_FLOW'), true),
     sessionIdle: seconds('ASSAY_SESSION_IDLE_SECONDS', 4 * 3_600, 60, YEAR_SECONDS),
     sessionLifetime: seconds('ASSAY_SESSION_SECONDS', 7 * DAY_SECONDS, 60, YEAR_SECONDS),

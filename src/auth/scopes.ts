@@ -19,6 +19,8 @@ export const SCOPES = {
 
 export type Scope = keyof typeof SCOPES;
 
+export const ALL_SCOPES: readonly Scope[] = Object.keys(SCOPES).filter(isScope);
+
 /** Operations 8 and 9: any one of them is enough. */
 export const TAG_SCOPES: readonly Scope[] = [
   'tag_gw',

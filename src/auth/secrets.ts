@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const PREFIX = 'assay_';
@@ -26,6 +26,13 @@ export function looksPersonal(text: string): boolean {
 /** @returns SHA-256, hexadecimal: enough for a secret that is random itself */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
+}
+
+/** @returns whether a secret has this hash, in a time that does not tell how much of it is right */
+export function matchesHash(secret: string, hash: string): boolean {
+  const one = Buffer.from(hashSecret(secret));
+  const other = Buffer.from(hash);
+  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 /** @returns random letters and digits, each equally likely */

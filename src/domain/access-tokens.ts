@@ -5,7 +5,7 @@ import { isScope, type Scope, scopesOf } from '../auth/scopes.ts';
 import type { Reader, Transaction } from '../db/engine.ts';
 import { prepare, prepareWrite } from '../db/prepared.ts';
 import { recordChange } from './audit.ts';
-import { missing } from './failure.ts';
+import { Failure, missing } from './failure.ts';
 
 /** What an application was given. */
 export interface AccessGrant {
@@ -13,7 +13,6 @@ export interface AccessGrant {
   clientId: string;
   /** What one approval gave: a code, its access tokens and its refresh tokens share it, and end together. */
   grantId: string;
-  /** Of `allowedScopes`. */
   scopes: readonly Scope[];
 }
 
@@ -50,7 +49,7 @@ const accountById = prepare<{ id: number }, AccountRow>((db, p) =>
     .where('users.banned_at', 'is', null),
 );
 
-/** Takes its row from the account, so that a ban in between leaves nothing to insert. */
+/** Takes its row from the account and the client, so that a ban or a deletion in between leaves nothing to insert. */
 const insertToken = prepareWrite<
   {
     id: string;
@@ -80,7 +79,10 @@ const insertToken = prepareWrite<
           eb.cast<string>(eb.val(p.grant), 'text').as('grant_id'),
         ])
         .where('users.id', '=', p.user)
-        .where('users.banned_at', 'is', null),
+        .where('users.banned_at', 'is', null)
+        .where((eb) =>
+          eb.exists(eb.selectFrom('oauth_clients').select('id').where('oauth_clients.id', '=', p.client)),
+        ),
     )
     .returning('id'),
 );
@@ -98,15 +100,21 @@ export function allowedScopes(
 ): readonly Scope[] | undefined {
   const held = scopesOf(account);
   if (requested === undefined) return held;
-  const asked = requested.split(' ').filter((scope) => scope !== '');
-  if (asked.length === 0 || !asked.every(isScope)) return undefined;
-  return held.filter((scope) => asked.includes(scope));
+  const asked = scopesIn(requested);
+  return asked && held.filter((scope) => asked.includes(scope));
+}
+
+/** @returns the scopes that a text names, separated by spaces; `undefined` when there is none, or one that is no scope */
+export function scopesIn(text: string): Scope[] | undefined {
+  const scopes = text.split(' ').filter((scope) => scope !== '');
+  return scopes.length > 0 && scopes.every(isScope) ? scopes : undefined;
 }
 
 /**
- * Signs an access token for an application, outside any unit of work, as signing takes its time.
+ * Signs an access token for an application, outside any unit of work, as signing takes its time. It has what the account
+ * may hold now of the grant's scopes.
  * @param lifetime in milliseconds
- * @throws Failure `missing` for an unknown or banned user
+ * @throws Failure `missing` for an unknown or banned user, `forbidden` when its account may hold none of the scopes
  */
 export async function signAccessToken(
   db: Reader,
@@ -117,6 +125,11 @@ export async function signAccessToken(
 ): Promise<SignedToken> {
   const [account] = await accountById(db, { id: grant.userId });
   if (account === undefined) throw missing('user');
+  const scopes = scopesOf({ staff: account.staff === 1, admin: account.admin === 1 }).filter((scope) =>
+    grant.scopes.includes(scope),
+  );
+  if (scopes.length === 0)
+    throw new Failure('forbidden', 'The account may hold none of the scopes that were asked for.');
   const id = randomUUID();
   const expiresAt = now + lifetime;
   const token = await keys.sign(
@@ -124,19 +137,19 @@ export async function signAccessToken(
       jti: id,
       sub: account.uid,
       client_id: grant.clientId,
-      scope: grant.scopes.join(' '),
+      scope: scopes.join(' '),
       ...(account.organization === null ? {} : { org: account.organization }),
       admin: account.admin === 1,
       staff: account.staff === 1,
     },
     { issuedAt: now, expiresAt },
   );
-  return { ...grant, id, token, organizationId: account.organization_id, issuedAt: now, expiresAt };
+  return { ...grant, scopes, id, token, organizationId: account.organization_id, issuedAt: now, expiresAt };
 }
 
 /**
  * Stores a signed token, from when on it is good.
- * @throws Failure `missing` when its user was banned or deleted in the meantime
+ * @throws Failure `missing` when its user was banned, or it or its client deleted, in the meantime
  */
 export async function storeAccessToken(tx: Transaction, actor: Actor, signed: SignedToken): Promise<void> {
   const { id, userId, clientId, grantId, organizationId, issuedAt, expiresAt } = signed;

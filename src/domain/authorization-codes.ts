@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../auth/callers.ts';
-import type { Scope } from '../auth/scopes.ts';
+import { isScope, type Scope } from '../auth/scopes.ts';
 import { hashSecret, randomText } from '../auth/secrets.ts';
-import type { Transaction } from '../db/engine.ts';
+import type { Reader, Transaction } from '../db/engine.ts';
+import { prepare, prepareWrite } from '../db/prepared.ts';
 import { recordChange } from './audit.ts';
 
 /** 256 bits in letters and digits. */
@@ -52,4 +53,67 @@ export async function issueCode(tx: Transaction, actor: Actor, input: NewCode, n
     after: { user: input.userId, client: input.clientId, scopes },
   });
   return code;
+}
+
+/** An authorization code as it is stored. */
+export interface AuthorizationCode {
+  clientId: string;
+  userId: number;
+  grantId: string;
+  /** As the authorization request had it; `null` when it had none. */
+  redirectUri: string | null;
+  scopes: readonly Scope[];
+  codeChallenge: string;
+  /** In milliseconds since 1970. */
+  expiresAt: number;
+  usedAt: number | null;
+}
+
+interface CodeRow {
+  client_id: string;
+  user_id: number;
+  grant_id: string;
+  redirect_uri: string | null;
+  scopes: string;
+  code_challenge: string;
+  expires_at: number;
+  used_at: number | null;
+}
+
+const byHash = prepare<{ hash: string }, CodeRow>((db, p) =>
+  db.selectFrom('oauth_codes').selectAll().where('code_hash', '=', p.hash),
+);
+
+const take = prepareWrite<{ hash: string; now: number }, { grant_id: string }>((tx, p) =>
+  tx
+    .updateTable('oauth_codes')
+    .set({ used_at: p.now })
+    .where('code_hash', '=', p.hash)
+    .where('used_at', 'is', null)
+    .returning('grant_id'),
+);
+
+/** @returns what is known of a code, good or not; it is forgotten some time after it expired */
+export async function findCode(db: Reader, code: string): Promise<AuthorizationCode | undefined> {
+  const [row] = await byHash(db, { hash: hashSecret(code) });
+  return (
+    row && {
+      clientId: row.client_id,
+      userId: row.user_id,
+      grantId: row.grant_id,
+      redirectUri: row.redirect_uri,
+      scopes: row.scopes.split(' ').filter(isScope),
+      codeChallenge: row.code_challenge,
+      expiresAt: row.expires_at,
+      usedAt: row.used_at,
+    }
+  );
+}
+
+/**
+ * Uses a code up, in the unit of work that makes its tokens. Of two who try at once, one does.
+ * @returns whether it was still there to be used
+ */
+export async function takeCode(tx: Transaction, code: string, now: number): Promise<boolean> {
+  return (await take(tx, { hash: hashSecret(code), now })).length > 0;
 }

@@ -20,7 +20,10 @@ export function registerServerRoutes(app: FastifyInstance, { db, keys }: Context
   app.get(
     '/.well-known/jwks.json',
     { config: { operation: 'jwks', access: 'open' }, ...hidden },
-    async (_request, reply) => reply.header('cache-control', 'public, max-age=300').send(await keys.jwks()),
+    async (_request, reply) =>
+      reply
+        .headers({ 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' })
+        .send(await keys.jwks()),
   );
 
   // Relative, so that it holds behind a proxy that adds a prefix.

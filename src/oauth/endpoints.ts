@@ -1,0 +1,68 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../context.ts';
+import { watchMethods } from '../http/area-plugin.ts';
+import { SERVER_AREA } from '../http/areas.ts';
+import { readForms } from './form-parameters.ts';
+import { registerIntrospection } from './introspection.ts';
+import { registerMetadata } from './metadata.ts';
+import { answerOAuthErrors } from './oauth-error.ts';
+import { registerRevocation } from './revocation.ts';
+import { registerToken } from './token.ts';
+
+/** How long a browser may remember, in seconds, that these endpoints take requests of other sites. */
+const PREFLIGHT_SECONDS = 600;
+
+/** Adds what applications call without a browser page in between: they send forms and get JSON, and no cookie counts. */
+export function registerOAuthEndpoints(app: FastifyInstance, context: Context): void {
+  app.register(async (scope: FastifyInstance) => {
+    const refuse = watchMethods(scope, SERVER_AREA);
+    registerMetadata(scope, context);
+    refuse();
+  });
+
+  app.register(async (scope: FastifyInstance) => {
+    readForms(scope);
+    answerOAuthErrors(scope, context);
+    const refuse = watchMethods(scope, SERVER_AREA);
+    registerIntrospection(scope, context);
+    refuse();
+  });
+
+  app.register(async (scope: FastifyInstance) => {
+    readForms(scope);
+    answerOAuthErrors(scope, context);
+    allowEveryOrigin(scope);
+    const refuse = watchMethods(scope, SERVER_AREA);
+    registerToken(scope, context);
+    registerRevocation(scope, context);
+    for (const url of ['/oauth/token', '/oauth/revoke']) registerPreflight(scope, url);
+    refuse();
+  });
+}
+
+/**
+ * Applications that run in a browser fetch their tokens from there (code with PKCE). Any origin may: a request counts by
+ * what is in it, and no cookie is looked at.
+ */
+function allowEveryOrigin(scope: FastifyInstance): void {
+  scope.addHook('onSend', (_request, reply, payload, done) => {
+    reply.header('access-control-allow-origin', '*');
+    done(null, payload);
+  });
+}
+
+function registerPreflight(scope: FastifyInstance, url: string): void {
+  scope.options(
+    url,
+    { config: { operation: 'oauth-preflight', access: 'unlimited' }, schema: { hide: true } },
+    async (_request, reply) =>
+      reply
+        .code(204)
+        .headers({
+          'access-control-allow-methods': 'POST',
+          'access-control-allow-headers': 'authorization, content-type',
+          'access-control-max-age': String(PREFLIGHT_SECONDS),
+        })
+        .send(),
+  );
+}

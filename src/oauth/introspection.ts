@@ -1,0 +1,88 @@
+import type { FastifyInstance } from 'fastify';
+import { isPersonalToken, looksPersonal } from '../auth/secrets.ts';
+import type { Context } from '../context.ts';
+import type { OAuthClient } from '../domain/oauth-clients.ts';
+import {
+  administrationOf,
+  type LiveToken,
+  livePersonalToken,
+  liveRefreshToken,
+  liveTokenById,
+} from '../domain/token-states.ts';
+import { authenticateClient, requireConfidential } from './client-authentication.ts';
+import { formParameters, required } from './form-parameters.ts';
+import { isJwt } from './revocation.ts';
+
+const PARAMETERS = ['token', 'token_type_hint', 'client_id', 'client_secret'] as const;
+
+/** A token that is good now, and the members that its kind adds. */
+interface Found {
+  token: LiveToken;
+  members: { iss: string; token_type?: 'Bearer'; aud?: string | string[]; client_id?: string };
+}
+
+/** Adds the introspection endpoint (RFC 7662), for confidential clients. */
+export function registerIntrospection(scope: FastifyInstance, context: Context): void {
+  scope.post(
+    '/oauth/introspect',
+    { config: { operation: 'oauth-introspect', access: 'open' }, schema: { hide: true } },
+    async (request) => {
+      const parameters = formParameters(request.body, PARAMETERS);
+      const given = required(parameters, 'token');
+      const client = requireConfidential(await authenticateClient(context, request, parameters));
+      const found = await findToken(context, given, context.clock());
+      // What a client may not know of looks as if it were not there (RFC 7662, section 2.2).
+      if (found === undefined || !(await maySee(context, client, found.token))) return { active: false };
+      return describe(found);
+    },
+  );
+}
+
+/** The form tells what kind of token it is, so the hint is not needed. */
+async function findToken(context: Context, given: string, now: number): Promise<Found | undefined> {
+  const { db, addresses } = context;
+  if (isJwt(given)) return findJwt(context, given, now);
+  const iss = addresses.issuer;
+  if (!looksPersonal(given)) {
+    const token = await liveRefreshToken(db.read, given, now);
+    return token && { token, members: { iss } };
+  }
+  const token = isPersonalToken(given) ? await livePersonalToken(db.read, given, now) : undefined;
+  return token && { token, members: { iss, aud: iss, token_type: 'Bearer' } };
+}
+
+async function findJwt({ db, keys }: Context, given: string, now: number): Promise<Found | undefined> {
+  const claims = await keys.verify(given, now);
+  if (claims?.jti === undefined || claims.iss === undefined) return undefined;
+  const token = await liveTokenById(db.read, claims.jti, now);
+  if (token === undefined || token.user.uid !== claims.sub) return undefined;
+  const { iss, aud = iss, client_id: clientId } = claims;
+  return {
+    token,
+    members: { iss, aud, token_type: 'Bearer', ...(typeof clientId === 'string' && { client_id: clientId }) },
+  };
+}
+
+/** A client sees what was issued to it, and the tokens of those whom the account administers that it acts as. */
+async function maySee({ db }: Context, client: OAuthClient, token: LiveToken): Promise<boolean> {
+  if (token.clientId === client.id) return true;
+  const administration = await administrationOf(db.read, client.userId);
+  if (typeof administration === 'string') return administration === 'everybody';
+  return token.user.organizationId === administration.organizationId;
+}
+
+function describe({ token, members }: Found): object {
+  return {
+    active: true,
+    scope: token.scopes.join(' '),
+    ...(token.clientId === null ? {} : { client_id: token.clientId }),
+    username: token.user.email,
+    sub: token.user.uid,
+    jti: token.id,
+    iat: Math.floor(token.issuedAt / 1000),
+    ...(token.expiresAt === null ? {} : { exp: Math.floor(token.expiresAt / 1000) }),
+    ...members,
+    // Whoever is asked with the token must hold its owner to this.
+    ...(token.allowedAddresses === null ? {} : { allowed_addresses: token.allowedAddresses }),
+  };
+}

@@ -1,0 +1,79 @@
+import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
+import type { Context } from '../context.ts';
+import { type Problem, toProblem } from '../http/problems.ts';
+
+/** The codes of RFC 6749, section 5.2, and those of section 4.1.2.1 for what is not the client's fault. */
+export type OAuthErrorCode =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'invalid_scope'
+  | 'server_error'
+  | 'temporarily_unavailable';
+
+/** Why an endpoint that applications call refuses a request. */
+export class OAuthError extends Error {
+  override name = 'OAuthError';
+  readonly code: OAuthErrorCode;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  /** @param message for the application's developer: printable ASCII without quotes and backslashes (RFC 6749, 5.2) */
+  constructor(
+    code: OAuthErrorCode,
+    message: string,
+    { status = 400, headers = {} }: { status?: number; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** Everything that fails below this scope is answered as RFC 6749, section 5.2 has it, and not in the shapes of the API. */
+export function answerOAuthErrors(scope: FastifyInstance, { log }: Context): void {
+  scope.setErrorHandler(async (error: FastifyError, request, reply) => {
+    if (error instanceof OAuthError) return sendOAuthError(reply, error);
+    const problem = toProblem(error);
+    if (problem.status >= 500)
+      log.error({ requestId: request.id, err: problem.cause ?? problem }, problem.message);
+    return sendOAuthError(reply, fromProblem(problem));
+  });
+}
+
+function sendOAuthError(reply: FastifyReply, error: OAuthError): FastifyReply {
+  return reply
+    .code(error.status)
+    .headers({ ...error.headers, 'cache-control': 'no-store', pragma: 'no-cache' })
+    .send({ error: error.code, error_description: error.message });
+}
+
+function fromProblem(problem: Problem): OAuthError {
+  const { status } = problem;
+  const { headers = {} } = problem.details;
+  switch (problem.kind) {
+    case 'rate-limited':
+      return new OAuthError('temporarily_unavailable', 'There were too many requests from this address.', {
+        status,
+        headers,
+      });
+    case 'unavailable':
+      return new OAuthError('temporarily_unavailable', 'The server cannot answer now.', { status, headers });
+    // A unit of work that met others too often is worth another try.
+    case 'conflict':
+      return new OAuthError('temporarily_unavailable', 'The server cannot answer now.', { status: 503 });
+    case 'internal-error':
+      return new OAuthError('server_error', 'The request failed here.', { status });
+    case 'method-not-allowed':
+      return new OAuthError('invalid_request', 'The method must be POST.', { status, headers });
+    case 'body-too-large':
+      return new OAuthError('invalid_request', 'The body is larger than this server takes.', { status });
+    case 'unsupported-media-type':
+      return new OAuthError('invalid_request', 'The body must be application/x-www-form-urlencoded.');
+    default:
+      return new OAuthError('invalid_request', 'The request is malformed.');
+  }
+}

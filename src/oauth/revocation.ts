@@ -1,0 +1,74 @@
+import type { FastifyInstance } from 'fastify';
+import type { Actor } from '../auth/callers.ts';
+import type { Context } from '../context.ts';
+import { credentialById } from '../domain/credentials.ts';
+import { Failure } from '../domain/failure.ts';
+import { revokeGrant } from '../domain/grants.ts';
+import type { OAuthClient } from '../domain/oauth-clients.ts';
+import { refreshTokenBySecret } from '../domain/refresh-tokens.ts';
+import { revokeToken } from '../domain/tokens.ts';
+import { authenticateClient } from './client-authentication.ts';
+import { formParameters, required } from './form-parameters.ts';
+import { OAuthError } from './oauth-error.ts';
+import { actorFor } from './token.ts';
+
+const PARAMETERS = ['token', 'token_type_hint', 'client_id', 'client_secret'] as const;
+
+interface Revocation {
+  client: OAuthClient;
+  actor: (userId: number) => Actor;
+  now: number;
+}
+
+/** Adds the revocation endpoint (RFC 7009). A token tells by its form what it is, so the hint is not needed. */
+export function registerRevocation(scope: FastifyInstance, context: Context): void {
+  scope.post(
+    '/oauth/revoke',
+    { config: { operation: 'oauth-revoke', access: 'open' }, schema: { hide: true } },
+    async (request, reply) => {
+      const parameters = formParameters(request.body, PARAMETERS);
+      const token = required(parameters, 'token');
+      const client = await authenticateClient(context, request, parameters);
+      const revocation = { client, actor: actorFor(client, request), now: context.clock() };
+      if (isJwt(token)) await revokeAccess(context, token, revocation);
+      else await revokeRefresh(context, token, revocation);
+      return reply.code(200).send();
+    },
+  );
+}
+
+/** @returns whether a text has the form of a JWT, which no secret of ours has */
+export function isJwt(token: string): boolean {
+  return token.includes('.');
+}
+
+/** The refresh token of the same grant stays: with it, the client gets another access token. */
+async function revokeAccess({ db, keys }: Context, token: string, revocation: Revocation): Promise<void> {
+  const { client, actor, now } = revocation;
+  const claims = await keys.verify(token, now);
+  if (claims?.jti === undefined) return;
+  if (claims['client_id'] !== client.id) throw issuedToAnother();
+  const { jti } = claims;
+  const credential = await credentialById(db.read, jti);
+  if (credential === undefined || credential.revokedAt !== null) return;
+  await db
+    .write((tx) => revokeToken(tx, actor(credential.userId), jti, now))
+    .catch((error: unknown) => {
+      // Gone in the meantime, which is what was wanted.
+      if (!(error instanceof Failure && error.kind === 'missing')) throw error;
+    });
+}
+
+/** Whoever gives a refresh token back is done with the grant, so its access tokens end as well (RFC 7009, section 2.1). */
+async function revokeRefresh({ db }: Context, token: string, revocation: Revocation): Promise<void> {
+  const { client, actor, now } = revocation;
+  const found = await refreshTokenBySecret(db.read, token);
+  if (found === undefined) return;
+  if (found.clientId !== client.id) throw issuedToAnother();
+  await db.write((tx) => revokeGrant(tx, actor(found.userId), found, 'revoked-by-client', now));
+}
+
+/** RFC 7009, section 2.1. Whether the token is still good is told to nobody but its client. */
+function issuedToAnother(): OAuthError {
+  return new OAuthError('invalid_grant', 'The token was issued to another client.');
+}

@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Actor } from '../auth/callers.ts';
+import { isVerifierOf } from '../auth/pkce.ts';
+import { ALL_SCOPES, type Scope } from '../auth/scopes.ts';
+import type { Context } from '../context.ts';
+import {
+  type AccessGrant,
+  scopesIn,
+  signAccessToken,
+  type SignedToken,
+  storeAccessToken,
+} from '../domain/access-tokens.ts';
+import { findCode, takeCode } from '../domain/authorization-codes.ts';
+import { Failure } from '../domain/failure.ts';
+import { type Grant, type RevocationReason, revokeGrant } from '../domain/grants.ts';
+import type { OAuthClient } from '../domain/oauth-clients.ts';
+import { issueRefreshToken, refreshTokenBySecret, takeRefreshToken } from '../domain/refresh-tokens.ts';
+import { authenticateClient } from './client-authentication.ts';
+import { formParameters, required } from './form-parameters.ts';
+import { OAuthError, type OAuthErrorCode } from './oauth-error.ts';
+
+const PARAMETERS = [
+  'grant_type',
+  'client_id',
+  'client_secret',
+  'code',
+  'redirect_uri',
+  'code_verifier',
+  'refresh_token',
+  'scope',
+] as const;
+
+/** What a request for a token has to go by. */
+interface TokenRequest {
+  context: Context;
+  client: OAuthClient;
+  parameters: Partial<Record<(typeof PARAMETERS)[number], string>>;
+  /** @returns who does this for the audit log: the client, for a user */
+  actor: (userId: number) => Actor;
+  now: number;
+}
+
+/** What came of a grant. */
+interface Issued {
+  access: SignedToken;
+  refreshToken?: string;
+}
+
+const GRANTS: Readonly<Record<string, (request: TokenRequest) => Promise<Issued>>> = {
+  authorization_code: redeemCode,
+  refresh_token: refresh,
+  client_credentials: actAsOwnAccount,
+};
+
+/** The grant types that the token endpoint takes. */
+export const GRANT_TYPES = Object.keys(GRANTS);
+
+/** Adds the token endpoint (RFC 6749, section 3.2). */
+export function registerToken(scope: FastifyInstance, context: Context): void {
+  scope.post(
+    '/oauth/token',
+    { config: { operation: 'oauth-token', access: 'open' }, schema: { hide: true } },
+    async (request, reply) => {
+      const parameters = formParameters(request.body, PARAMETERS);
+      const grantType = required(parameters, 'grant_type');
+      const client = await authenticateClient(context, request, parameters);
+      const grant = Object.hasOwn(GRANTS, grantType) ? GRANTS[grantType] : undefined;
+      if (grant === undefined)
+        throw new OAuthError(
+          'unsupported_grant_type',
+          `The grant type is none of ${GRANT_TYPES.join(', ')}.`,
+        );
+      const { access, refreshToken } = await grant({
+        context,
+        client,
+        parameters,
+        actor: actorFor(client, request),
+        now: context.clock(),
+      });
+      // RFC 6749, section 5.1 wants both headers.
+      reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
+      return {
+        access_token: access.token,
+        token_type: 'Bearer',
+        expires_in: Math.floor((access.expiresAt - access.issuedAt) / 1000),
+        scope: access.scopes.join(' '),
+        ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
+      };
+    },
+  );
+}
+
+/** @returns what makes the actor of a client's request, on behalf of a user */
+export function actorFor(client: OAuthClient, request: FastifyRequest): (userId: number) => Actor {
+  return (userId) => ({ userId, credentialId: client.id, address: request.ip, requestId: request.id });
+}
+
+/** RFC 6749, section 4.1.3, with PKCE (RFC 7636, section 4.5), which every code was asked for with. */
+async function redeemCode({ context, client, parameters, actor, now }: TokenRequest): Promise<Issued> {
+  const { db, config } = context;
+  const code = required(parameters, 'code');
+  const found = await findCode(db.read, code);
+  if (found === undefined || found.clientId !== client.id) throw badGrant('code');
+  const by = actor(found.userId);
+  const seenAgain = () => endGrant(context, by, found, 'code-reused', now);
+  if (found.usedAt !== null) return seenAgain();
+  if (found.expiresAt <= now) throw badGrant('code');
+  if (found.redirectUri !== null && found.redirectUri !== parameters.redirect_uri)
+    throw new OAuthError('invalid_grant', 'The redirect_uri is not that of the authorization request.');
+  if (!isVerifierOf(found.codeChallenge, parameters.code_verifier ?? ''))
+    throw new OAuthError('invalid_grant', 'The code_verifier does not belong to the code.');
+
+  const access = await sign(context, found, 'invalid_grant', now);
+  const refreshToken = await db
+    .write(async (tx) => {
+      if (!(await takeCode(tx, code, now))) return undefined;
+      await storeAccessToken(tx, by, access);
+      const { scopes } = found;
+      const grantExpiresAt = now + config.grantLifetime;
+      const next = { ...access, scopes, grantExpiresAt };
+      return issueRefreshToken(tx, by, next, config.refreshTokenLifetime, null, now);
+    })
+    .catch(refuseWith('invalid_grant'));
+  return refreshToken === undefined ? seenAgain() : { access, refreshToken };
+}
+
+/** RFC 6749, section 6, with rotation (RFC 9700, section 4.14.2). */
+async function refresh({ context, client, parameters, actor, now }: TokenRequest): Promise<Issued> {
+  const { db, config } = context;
+  const found = await refreshTokenBySecret(db.read, required(parameters, 'refresh_token'));
+  if (found === undefined || found.clientId !== client.id) throw badGrant('refresh token');
+  const by = actor(found.userId);
+  const seenAgain = () => endGrant(context, by, found, 'refresh-token-reused', now);
+  if (found.usedAt !== null) return seenAgain();
+  if (found.revokedAt !== null || found.expiresAt <= now) throw badGrant('refresh token');
+  const asked = requestedScopes(parameters.scope) ?? found.scopes;
+  if (!asked.every((scope) => found.scopes.includes(scope)))
+    throw new OAuthError('invalid_scope', 'The scope is more than the grant has.');
+
+  const access = await sign(context, { ...found, scopes: asked }, 'invalid_grant', now);
+  const refreshToken = await db
+    .write(async (tx) => {
+      if (!(await takeRefreshToken(tx, found.id, now))) return undefined;
+      await storeAccessToken(tx, by, access);
+      const { scopes, grantExpiresAt } = found;
+      const next = { ...access, scopes, grantExpiresAt };
+      return issueRefreshToken(tx, by, next, config.refreshTokenLifetime, found.id, now);
+    })
+    .catch(refuseWith('invalid_grant'));
+  return refreshToken === undefined ? seenAgain() : { access, refreshToken };
+}
+
+/** RFC 6749, section 4.4: the client acts as the account that it was registered with. */
+async function actAsOwnAccount({ context, client, parameters, actor, now }: TokenRequest): Promise<Issued> {
+  if (client.kind === 'public' || client.userId === null)
+    throw new OAuthError('unauthorized_client', 'The client has no account that it could act as.');
+  const scopes = requestedScopes(parameters.scope) ?? ALL_SCOPES;
+  const by = actor(client.userId);
+  const grant = { userId: client.userId, clientId: client.id, grantId: randomUUID(), scopes };
+  const access = await sign(context, grant, 'unauthorized_client', now);
+  await context.db.write((tx) => storeAccessToken(tx, by, access)).catch(refuseWith('unauthorized_client'));
+  return { access };
+}
+
+function sign(
+  { db, keys, config }: Context,
+  { userId, clientId, grantId, scopes }: AccessGrant,
+  whenGone: OAuthErrorCode,
+  now: number,
+): Promise<SignedToken> {
+  const grant = { userId, clientId, grantId, scopes };
+  return signAccessToken(db.read, keys, grant, config.accessTokenLifetime, now).catch(refuseWith(whenGone));
+}
+
+/** Ends everything that came of something that was seen twice: one of the two was a thief. */
+async function endGrant(
+  { db }: Context,
+  actor: Actor,
+  grant: Grant,
+  reason: RevocationReason,
+  now: number,
+): Promise<never> {
+  await db.write((tx) => revokeGrant(tx, actor, grant, reason, now));
+  throw badGrant(reason === 'code-reused' ? 'code' : 'refresh token');
+}
+
+/** @throws OAuthError `invalid_scope` for what is no scope */
+function requestedScopes(text: string | undefined): readonly Scope[] | undefined {
+  const scopes = text === undefined ? undefined : scopesIn(text);
+  if (text !== undefined && scopes === undefined)
+    throw new OAuthError('invalid_scope', 'The scope names something that is no scope.');
+  return scopes;
+}
+
+/** @param whenGone the code for an account that is banned or gone */
+function refuseWith(whenGone: OAuthErrorCode): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof Failure)) throw error;
+    if (error.kind === 'forbidden')
+      throw new OAuthError('invalid_scope', 'The account may hold none of the scopes.');
+    throw new OAuthError(whenGone, 'The account is banned or gone.');
+  };
+}
+
+/** Unknown, another client's, expired, revoked or used: nobody is told which. */
+function badGrant(thing: string): OAuthError {
+  return new OAuthError(
+    'invalid_grant',
+    `The ${thing} is not valid: it is unknown, expired, revoked or used.`,
+  );
+}

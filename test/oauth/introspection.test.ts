@@ -1,0 +1,213 @@
+import { decodeJwt } from 'jose';
+import * as oauth from 'oauth4webapi';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandLine } from '../../src/auth/callers.ts';
+import { banUser } from '../../src/domain/bans.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+import { applicationsOf, INSECURE, type TestClient } from './applications.ts';
+
+const INACTIVE = { active: false };
+
+let server: TestServer;
+let apps: ReturnType<typeof applicationsOf>;
+let user: TestUser;
+let app: TestClient;
+/** Clients of an admin of the user's organization, of one of another organization, of the staff, and of the user. */
+let admins: TestClient;
+let strangers: TestClient;
+let staffs: TestClient;
+let users: TestClient;
+let now = Date.UTC(2027, 0, 1);
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  apps = applicationsOf(server);
+  const world = worldOf(server);
+  for (const uid of ['acme', 'umbra']) await world.organization(uid);
+  user = await world.user({ organization: 'acme' });
+  app = await apps.client({ kind: 'confidential' });
+  const clientOf = (account: { id: number }) => apps.client({ kind: 'confidential', userId: account.id });
+  admins = await clientOf(await world.user({ organization: 'acme', admin: true }));
+  strangers = await clientOf(await world.user({ organization: 'umbra', admin: true }));
+  staffs = await clientOf(await world.user());
+  users = await clientOf(user);
+});
+afterAll(() => server.close());
+
+const introspect = async (from: TestClient, token: string, fields: Record<string, string> = {}) => {
+  const { status, body } = await apps.postAs(from, '/oauth/introspect', { token, ...fields });
+  if (status !== 200) throw new Error(`The answer is ${status}.`);
+  return body;
+};
+
+describe('The introspection endpoint', () => {
+  it('RFC 7662, 2.2: tells a client of its access token', async () => {
+    const { access_token: token } = await apps.tokens(app, user.id);
+    const claims = decodeJwt(token);
+    expect(await introspect(app, token)).toEqual({
+      active: true,
+      scope: 'api tag_lw tag_lr',
+      client_id: app.id,
+      username: user.email,
+      token_type: 'Bearer',
+      exp: claims.exp,
+      iat: claims.iat,
+      sub: user.uid,
+      aud: server.origin,
+      iss: server.origin,
+      jti: claims.jti,
+    });
+  });
+
+  it('RFC 7662, 2.2: tells a client of its refresh token', async () => {
+    const { refresh_token: token } = await apps.tokens(app, user.id);
+    expect(await introspect(app, token)).toEqual({
+      active: true,
+      scope: 'api tag_lw tag_lr',
+      client_id: app.id,
+      username: user.email,
+      exp: now / 1000 + 30 * 86_400,
+      iat: now / 1000,
+      sub: user.uid,
+      iss: server.origin,
+      jti: expect.any(String),
+    });
+  });
+
+  it('RFC 7662, 2.2: tells an admin’s client of a personal access token', async () => {
+    const { token } = await worldOf(server).token(user.id, {
+      scopes: ['api'],
+      allowedAddresses: ['10.0.0.0/8'],
+    });
+    expect(await introspect(admins, token)).toEqual({
+      active: true,
+      scope: 'api',
+      username: user.email,
+      token_type: 'Bearer',
+      iat: now / 1000,
+      sub: user.uid,
+      aud: server.origin,
+      iss: server.origin,
+      jti: expect.any(String),
+      allowed_addresses: ['10.0.0.0/8'],
+    });
+  });
+
+  it('RFC 7662, 2.1: takes the hint for a hint', async () => {
+    const { access_token: token } = await apps.tokens(app, user.id);
+    for (const hint of ['refresh_token', 'access_token', 'something_else'])
+      expect(await introspect(app, token, { token_type_hint: hint })).toMatchObject({ active: true });
+  });
+
+  it('RFC 7662, 2.2: tells those only of others’ tokens who administer their users', async () => {
+    const { access_token: jwt, refresh_token: refreshToken } = await apps.tokens(app, user.id);
+    const { token: made } = await worldOf(server).token(user.id, { kind: 'jwt', expiresAt: now + 60_000 });
+    for (const token of [jwt, refreshToken, made, user.token]) {
+      for (const client of [admins, staffs])
+        expect(await introspect(client, token)).toMatchObject({ active: true, sub: user.uid });
+      for (const client of [strangers, users]) expect(await introspect(client, token)).toEqual(INACTIVE);
+    }
+    for (const token of [made, user.token]) expect(await introspect(app, token)).toEqual(INACTIVE);
+  });
+
+  it('tells only the staff’s client of staff', async () => {
+    const staff = await worldOf(server).user();
+    expect(await introspect(admins, staff.token)).toEqual(INACTIVE);
+    expect(await introspect(staffs, staff.token)).toMatchObject({ active: true });
+  });
+
+  it('RFC 7662, 2.2: says no more than that of what is unknown', async () => {
+    const { access_token: token } = await apps.tokens(app, user.id);
+    for (const unknown of [
+      'unknown',
+      'a.b.c',
+      `${token}x`,
+      `${token.split('.').slice(0, 2).join('.')}.`,
+      user.token.replace(/.$/, 'x'),
+    ])
+      expect(await introspect(staffs, unknown)).toEqual(INACTIVE);
+  });
+
+  it('RFC 7662, 4: sees every reason for which a token has ended', async () => {
+    const world = worldOf(server);
+    const revoked = await apps.tokens(app, user.id);
+    await apps.postAs(app, '/oauth/revoke', { token: revoked.refresh_token });
+    for (const token of [revoked.access_token, revoked.refresh_token])
+      expect(await introspect(app, token)).toEqual(INACTIVE);
+
+    const used = await apps.tokens(app, user.id);
+    await apps.refresh(app, used.refresh_token);
+    expect(await introspect(app, used.refresh_token)).toEqual(INACTIVE);
+    expect(await introspect(app, used.access_token)).toMatchObject({ active: true });
+
+    const other = await world.user({ organization: 'acme' });
+    const banned = await apps.tokens(app, other.id);
+    await server.context.db.write((tx) => banUser(tx, commandLine(), other.id, now));
+    for (const token of [banned.access_token, banned.refresh_token, other.token])
+      expect(await introspect(app, token)).toEqual(INACTIVE);
+    expect(await introspect(staffs, other.token)).toEqual(INACTIVE);
+
+    const late = await apps.tokens(app, user.id);
+    now += 3_600_000;
+    expect(await introspect(app, late.access_token)).toEqual(INACTIVE);
+    expect(await introspect(app, late.refresh_token)).toMatchObject({ active: true });
+    now += 30 * 86_400_000;
+    expect(await introspect(app, late.refresh_token)).toEqual(INACTIVE);
+  });
+
+  it('tells what the account may hold now, and no more', async () => {
+    const { db } = server.context;
+    const admin = await worldOf(server).user({ organization: 'acme', admin: true });
+    const { access_token: token } = await apps.tokens(app, admin.id, { scopes: ['api', 'tag_ow'] });
+    expect(await introspect(app, token)).toMatchObject({ scope: 'api tag_ow' });
+    await db.write((tx) => tx.updateTable('users').set({ admin: 0 }).where('id', '=', admin.id).execute());
+    expect(await introspect(app, token)).toMatchObject({ scope: 'api' });
+  });
+
+  it('no longer tells a client whose account was banned of others', async () => {
+    const admin = await worldOf(server).user({ organization: 'acme', admin: true });
+    const client = await apps.client({ kind: 'confidential', userId: admin.id });
+    const { access_token: own } = await apps.tokens(client, user.id);
+    expect(await introspect(client, user.token)).toMatchObject({ active: true });
+    await server.context.db.write((tx) => banUser(tx, commandLine(), admin.id, now));
+    expect(await introspect(client, user.token)).toEqual(INACTIVE);
+    expect(await introspect(client, own)).toMatchObject({ active: true });
+  });
+
+  it('RFC 7662, 2.1: is for confidential clients that authenticate, and nobody else', async () => {
+    const browser = await apps.client();
+    const { access_token: token } = await apps.tokens(browser, user.id);
+    const attempts = [
+      await apps.postAs(browser, '/oauth/introspect', { token }),
+      await apps.post('/oauth/introspect', { token, client_id: app.id }),
+      await apps.post('/oauth/introspect', { token, client_id: app.id, client_secret: 'wrong' }),
+      await apps.post('/oauth/introspect', { token }),
+      await apps.post('/oauth/introspect', { token }, { authorization: `Bearer ${user.token}` }),
+    ];
+    for (const { status, headers, body } of attempts) {
+      expect([status, body.error]).toEqual([401, 'invalid_client']);
+      expect(headers.get('www-authenticate')).toMatch(/^Basic /);
+    }
+  });
+
+  it('RFC 7662, 2.1: takes POST with a token only', async () => {
+    const { status, headers } = await server.request('GET', `/oauth/introspect?token=${user.token}`);
+    expect([status, headers.get('allow')]).toEqual([405, 'POST']);
+    const missing = await apps.postAs(app, '/oauth/introspect', {});
+    expect([missing.status, missing.body.error]).toEqual([400, 'invalid_request']);
+    expect(missing.headers.get('access-control-allow-origin')).toBeNull();
+    expect(JSON.stringify(server.logs())).not.toContain(user.token);
+  });
+
+  it('works for a client library that others wrote', async () => {
+    const as = await apps.discover();
+    const { access_token: token } = await apps.tokens(app, user.id);
+    const self = { client_id: app.id };
+    const proof = oauth.ClientSecretPost(app.secret ?? '');
+    const response = await oauth.introspectionRequest(as, self, proof, token, INSECURE);
+    expect(await oauth.processIntrospectionResponse(as, self, response)).toMatchObject({
+      active: true,
+      sub: user.uid,
+    });
+  });
+});

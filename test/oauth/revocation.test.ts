@@ -1,0 +1,147 @@
+import * as oauth from 'oauth4webapi';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+import { applicationsOf, INSECURE, type TestClient } from './applications.ts';
+
+let server: TestServer;
+let apps: ReturnType<typeof applicationsOf>;
+let user: { id: number; token: string };
+let client: TestClient;
+let confidential: TestClient;
+let now = Date.UTC(2027, 0, 1);
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  apps = applicationsOf(server);
+  await worldOf(server).organization('acme');
+  user = await worldOf(server).user({ organization: 'acme' });
+  client = await apps.client();
+  confidential = await apps.client({ kind: 'confidential', userId: user.id });
+});
+afterAll(() => server.close());
+
+const revoke = (from: TestClient, token: string, fields: Record<string, string> = {}) =>
+  apps.postAs(from, '/oauth/revoke', { token, ...fields });
+
+describe('The revocation endpoint', () => {
+  it('RFC 7009, 2.1: ends an access token at once, and leaves its refresh token', async () => {
+    const { access_token: token, refresh_token: refreshToken } = await apps.tokens(client, user.id);
+    expect(await apps.opens(token)).toBe(true);
+    const { status, text } = await revoke(client, token);
+    expect([status, text]).toEqual([200, '']);
+    expect(await apps.opens(token)).toBe(false);
+    expect((await apps.refresh(client, refreshToken)).status).toBe(200);
+  });
+
+  it('RFC 7009, 2.1: with a refresh token, ends the access tokens of its grant as well', async () => {
+    const first = await apps.tokens(client, user.id);
+    const { body: second } = await apps.refresh(client, first.refresh_token);
+    const other = await apps.tokens(client, user.id);
+    expect((await revoke(client, second.refresh_token)).status).toBe(200);
+    for (const token of [first.access_token, second.access_token])
+      expect(await apps.opens(token)).toBe(false);
+    expect((await apps.refresh(client, second.refresh_token)).body.error).toBe('invalid_grant');
+    expect(await apps.opens(other.access_token)).toBe(true);
+  });
+
+  it('RFC 7009, 2.1: takes the hint for a hint', async () => {
+    for (const hint of ['refresh_token', 'access_token', 'something_else']) {
+      const { access_token: token, refresh_token: refreshToken } = await apps.tokens(client, user.id);
+      expect((await revoke(client, token, { token_type_hint: hint })).status).toBe(200);
+      expect(await apps.opens(token)).toBe(false);
+      expect((await revoke(client, refreshToken, { token_type_hint: hint })).status).toBe(200);
+      expect((await apps.refresh(client, refreshToken)).status).toBe(400);
+    }
+  });
+
+  it('RFC 7009, 2.2: a token that is unknown, or ended already, is no error', async () => {
+    const { access_token: token, refresh_token: refreshToken } = await apps.tokens(client, user.id);
+    for (const given of ['unknown', 'un.known.token', token, token, refreshToken, refreshToken])
+      expect((await revoke(client, given)).status).toBe(200);
+    const { access_token: late } = await apps.tokens(client, user.id);
+    now += 3_600_000;
+    expect((await revoke(client, late)).status).toBe(200);
+  });
+
+  it('RFC 7009, 2.1: refuses a token of another client, whether it is good or not', async () => {
+    const tokens = await apps.tokens(client, user.id);
+    const ended = await apps.tokens(client, user.id);
+    await revoke(client, ended.access_token);
+    await revoke(client, ended.refresh_token);
+    for (const token of [...Object.values(pick(tokens)), ...Object.values(pick(ended))]) {
+      const { status, body } = await revoke(confidential, token);
+      expect([status, body]).toEqual([
+        400,
+        { error: 'invalid_grant', error_description: 'The token was issued to another client.' },
+      ]);
+    }
+    expect(await apps.opens(tokens.access_token)).toBe(true);
+    expect((await apps.refresh(client, tokens.refresh_token)).status).toBe(200);
+  });
+
+  it('does not revoke what belongs to no client, nor tells whether there is such a thing', async () => {
+    expect((await revoke(confidential, user.token)).status).toBe(200);
+    expect(await apps.opens(user.token)).toBe(true);
+    const { token } = await worldOf(server).token(user.id, { kind: 'jwt', expiresAt: now + 60_000 });
+    expect((await revoke(confidential, token)).status).toBe(400);
+    expect(await apps.opens(token)).toBe(true);
+  });
+
+  it('RFC 7009, 2.1: a confidential client has to authenticate', async () => {
+    const { body } = await apps.clientCredentials(confidential);
+    const { status, headers } = await apps.post('/oauth/revoke', {
+      token: body.access_token,
+      client_id: confidential.id,
+    });
+    expect(status).toBe(401);
+    expect(headers.get('www-authenticate')).toMatch(/^Basic /);
+    expect(await apps.opens(body.access_token)).toBe(true);
+  });
+
+  it('RFC 7009, 2.2.1: answers errors as the token endpoint does', async () => {
+    const missing = await apps.post('/oauth/revoke', { client_id: client.id });
+    expect([missing.status, missing.body.error]).toEqual([400, 'invalid_request']);
+    const twice = await apps.post('/oauth/revoke', [
+      ['client_id', client.id],
+      ['token', 'a'],
+      ['token', 'b'],
+    ]);
+    expect([twice.status, twice.body.error]).toEqual([400, 'invalid_request']);
+    const get = await server.request('GET', '/oauth/revoke?token=a');
+    expect([get.status, get.headers.get('allow')]).toEqual([405, 'OPTIONS, POST']);
+    for (const { headers } of [missing, twice, get]) {
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('access-control-allow-origin')).toBe('*');
+    }
+  });
+
+  it('is in the audit log, without the token', async () => {
+    const { access_token: token, refresh_token: refreshToken } = await apps.tokens(client, user.id);
+    const before = (await worldOf(server).auditEvents()).length;
+    await revoke(client, token);
+    await revoke(client, refreshToken);
+    await revoke(client, refreshToken);
+    const events = (await worldOf(server).auditEvents()).slice(before);
+    expect(events).toMatchObject([
+      { action: 'token.revoke', user_id: user.id, credential_id: client.id },
+      { action: 'grant.revoke', user_id: user.id, credential_id: client.id },
+    ]);
+    expect(JSON.parse(events[1]?.after ?? '')).toMatchObject({ reason: 'revoked-by-client' });
+    expect(JSON.stringify(events)).not.toContain(refreshToken);
+  });
+
+  it('works for a client library that others wrote', async () => {
+    const as = await apps.discover();
+    const { access_token: token } = await apps.tokens(confidential, user.id);
+    const proof = oauth.ClientSecretBasic(confidential.secret ?? '');
+    const self = { client_id: confidential.id };
+    const response = await oauth.revocationRequest(as, self, proof, token, INSECURE);
+    await oauth.processRevocationResponse(response);
+    expect(await apps.opens(token)).toBe(false);
+  });
+});
+
+const pick = ({ access_token, refresh_token }: { access_token: string; refresh_token: string }) => ({
+  access_token,
+  refresh_token,
+});

@@ -1,0 +1,182 @@
+import { decodeJwt } from 'jose';
+import * as oauth from 'oauth4webapi';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandLine } from '../../src/auth/callers.ts';
+import { banUser } from '../../src/domain/bans.ts';
+import { revokeGrant } from '../../src/domain/grants.ts';
+import { refreshTokenBySecret } from '../../src/domain/refresh-tokens.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+import { applicationsOf, INSECURE, type TestClient } from './applications.ts';
+
+const DAY = 86_400_000;
+
+let server: TestServer;
+let apps: ReturnType<typeof applicationsOf>;
+let user: { id: number };
+let client: TestClient;
+let confidential: TestClient;
+let now = Date.UTC(2027, 0, 1);
+beforeAll(async () => {
+  server = await startTestServer({ grantLifetime: 90 * DAY }, () => now);
+  apps = applicationsOf(server);
+  await worldOf(server).organization('acme');
+  user = await worldOf(server).user({ organization: 'acme' });
+  client = await apps.client();
+  confidential = await apps.client({ kind: 'confidential' });
+});
+afterAll(() => server.close());
+
+async function expectRefused(from: TestClient, token: string, error = 'invalid_grant'): Promise<void> {
+  const { status, body } = await apps.refresh(from, token);
+  expect([status, body.error]).toEqual([400, error]);
+}
+
+describe('The refresh token grant', () => {
+  it('RFC 6749, 6: gives another access token, and another refresh token', async () => {
+    const first = await apps.tokens(client, user.id);
+    const { status, headers, body } = await apps.refresh(client, first.refresh_token);
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('pragma')).toBe('no-cache');
+    expect(body).toEqual({
+      access_token: expect.any(String),
+      token_type: 'Bearer',
+      expires_in: 3600,
+      scope: 'api tag_lw tag_lr',
+      refresh_token: expect.stringMatching(/^[0-9A-Za-z]{43}$/),
+    });
+    expect(body.refresh_token).not.toBe(first.refresh_token);
+    expect(await apps.opens(body.access_token)).toBe(true);
+    // The access token from before stays good for its time.
+    expect(await apps.opens(first.access_token)).toBe(true);
+  });
+
+  it('RFC 6749, 6: the scope may be less, and is whole again the next time', async () => {
+    const { refresh_token: token } = await apps.tokens(client, user.id);
+    const { body: less } = await apps.refresh(client, token, { scope: 'tag_lr api' });
+    expect(less.scope).toBe('api tag_lr');
+    expect(decodeJwt(less.access_token)).toMatchObject({ scope: 'api tag_lr' });
+    const { body: whole } = await apps.refresh(client, less.refresh_token);
+    expect(whole.scope).toBe('api tag_lw tag_lr');
+  });
+
+  it.each([
+    ['more than was allowed', 'api asset_lr'],
+    ['what is no scope', 'api everything'],
+  ])('RFC 6749, 6: refuses %s, and leaves the token as it was', async (_case, scope) => {
+    const { refresh_token: token } = await apps.tokens(client, user.id);
+    const { status, body } = await apps.refresh(client, token, { scope });
+    expect([status, body.error]).toEqual([400, 'invalid_scope']);
+    expect((await apps.refresh(client, token)).status).toBe(200);
+  });
+
+  it('RFC 6749, 6 and 10.4: a refresh token is good for its own client, which has to authenticate', async () => {
+    const { refresh_token: token } = await apps.tokens(confidential, user.id);
+    await expectRefused(client, token);
+    const { status, body } = await apps.post('/oauth/token', {
+      grant_type: 'refresh_token',
+      refresh_token: token,
+      client_id: confidential.id,
+    });
+    expect([status, body.error]).toEqual([401, 'invalid_client']);
+    expect((await apps.refresh(confidential, token)).status).toBe(200);
+  });
+
+  it('RFC 9700, 4.14.2: one that was used ends the whole grant when it is seen again', async () => {
+    const first = await apps.tokens(client, user.id);
+    const { body: second } = await apps.refresh(client, first.refresh_token);
+    const { body: third } = await apps.refresh(client, second.refresh_token);
+    await expectRefused(client, first.refresh_token);
+    for (const { access_token: token } of [first, second, third]) expect(await apps.opens(token)).toBe(false);
+    await expectRefused(client, third.refresh_token);
+
+    const events = (await worldOf(server).auditEvents()).filter(({ action }) => action === 'grant.revoke');
+    expect(events).toHaveLength(1);
+    expect(JSON.parse(events[0]?.after ?? '')).toEqual({
+      reason: 'refresh-token-reused',
+      refresh_tokens: 3,
+      access_tokens: 3,
+    });
+  });
+
+  it('RFC 9700, 4.14.2: of many who use one at once, no one keeps a token', async () => {
+    const { refresh_token: token } = await apps.tokens(client, user.id);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => apps.refresh(client, token)));
+    const won = answers.filter(({ status }) => status === 200);
+    expect(won).toHaveLength(1);
+    expect(answers.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(5);
+    expect(await apps.opens(won[0]?.body.access_token)).toBe(false);
+    await expectRefused(client, won[0]?.body.refresh_token);
+  });
+
+  it('leaves nothing when a grant is revoked while it is refreshed', async () => {
+    const { db } = server.context;
+    for (let round = 0; round < 10; round += 1) {
+      const { refresh_token: token } = await apps.tokens(client, user.id);
+      const grant = await refreshTokenBySecret(db.read, token);
+      if (grant === undefined) throw new Error('The refresh token is not stored.');
+      const [{ body }] = await Promise.all([
+        apps.refresh(client, token),
+        db.write((tx) => revokeGrant(tx, commandLine(), grant, 'revoked-by-client', now)),
+      ]);
+      if (body.access_token === undefined) continue;
+      expect(await apps.opens(body.access_token)).toBe(false);
+      await expectRefused(client, body.refresh_token);
+    }
+  });
+
+  it('RFC 9700, 4.14.2: ends when it is not used, and anew from each use', async () => {
+    const { refresh_token: unused } = await apps.tokens(client, user.id);
+    const { refresh_token: first } = await apps.tokens(client, user.id);
+    now += 30 * DAY - 1;
+    const { body } = await apps.refresh(client, first);
+    expect(body.refresh_token).toBeDefined();
+    now += 1;
+    await expectRefused(client, unused);
+    expect((await apps.refresh(client, body.refresh_token)).status).toBe(200);
+  });
+
+  it('ends with its grant, however often it is used', async () => {
+    let { refresh_token: token } = await apps.tokens(client, user.id);
+    for (let month = 0; month < 3; month += 1) {
+      now += 29 * DAY;
+      ({ refresh_token: token } = (await apps.refresh(client, token)).body);
+      expect(token).toBeDefined();
+    }
+    now += 3 * DAY;
+    await expectRefused(client, token);
+  });
+
+  it('is refused to a banned user’s client', async () => {
+    const banned = await worldOf(server).user({ organization: 'acme' });
+    const { refresh_token: token } = await apps.tokens(client, banned.id);
+    await server.context.db.write((tx) => banUser(tx, commandLine(), banned.id, now));
+    await expectRefused(client, token);
+  });
+
+  it('is in the audit log, without a token', async () => {
+    const { refresh_token: token } = await apps.tokens(client, user.id);
+    const before = (await worldOf(server).auditEvents()).length;
+    const { body } = await apps.refresh(client, token);
+    const events = (await worldOf(server).auditEvents()).slice(before);
+    expect(events.map(({ action }) => action)).toEqual(['token.create', 'refresh-token.rotate']);
+    const text = JSON.stringify(events) + JSON.stringify(server.logs());
+    for (const secret of [token, body.access_token, body.refresh_token]) expect(text).not.toContain(secret);
+  });
+
+  it('works for a client library that others wrote', async () => {
+    const as = await apps.discover();
+    const { refresh_token: token } = await apps.tokens(confidential, user.id);
+    const self = { client_id: confidential.id };
+    const proof = oauth.ClientSecretPost(confidential.secret ?? '');
+    const response = await oauth.refreshTokenGrantRequest(as, self, proof, token, INSECURE);
+    const tokens = await oauth.processRefreshTokenResponse(as, self, response);
+    expect(await apps.opens(tokens.access_token)).toBe(true);
+
+    const again = await oauth.refreshTokenGrantRequest(as, self, proof, token, INSECURE);
+    await expect(oauth.processRefreshTokenResponse(as, self, again)).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+  });
+});
