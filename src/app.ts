@@ -23,6 +23,7 @@ import {
 import { areaAt, AREAS, type AreaName, SERVER_AREA } from './http/areas.ts';
 import { refuseBrokenRequest } from './http/broken-requests.ts';
 import { enforceDeadline } from './http/deadline.ts';
+import { removeExpiredHourly } from './http/expiry.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { openDocumentation, registerDescription } from './http/openapi.ts';
 import { sendProblem, toProblem } from './http/problems.ts';
@@ -97,6 +98,7 @@ export async function buildApp(
 
   const tokens = new TokenCache(db, keys);
   app.addHook('onClose', () => tokens.close());
+  removeExpiredHourly(app, context);
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers).header('x-request-id', request.id);
@@ -128,9 +130,9 @@ export async function buildApp(
   registerAssets(app);
   refuseOtherMethods();
   registerPages(app, context, ACCOUNT_ROUTES);
+  registerOAuthEndpoints(app, context);
   for (const name of config.areas) registerArea(app, AREAS[name], ROUTES[name], context);
   await app.ready();
-  registerOAuthEndpoints(app, context);
   return app;
 }
 
