@@ -6,6 +6,8 @@ const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 export const MIN_PASSWORD_LENGTH = 12;
 export const MAX_PASSWORD_LENGTH = 256;
+/** The longest that a form takes, to say of it that it is too long: a browser would cut it without a word. */
+export const MAX_TYPED_PASSWORD_LENGTH = 1_024;
 
 /** How many hashes are computed at once: one processor is left to answer everybody else. */
 const AT_ONCE = Math.max(1, availableParallelism() - 1);
@@ -15,9 +17,12 @@ const waiting: (() => void)[] = [];
 /** What a password is compared with when there is no account: it takes as long, and never matches. */
 let decoy: Promise<string> | undefined;
 
-/** @returns the argon2id hash of a password, in PHC format, made on the thread pool */
+/**
+ * @returns the argon2id hash of a password, in PHC format, made on the thread pool. Keyboards differ in how they compose
+ *   letters, so the password is normalised first.
+ */
 export function hashPassword(password: string): Promise<string> {
-  return inTurn(() => hash(password, PARAMETERS));
+  return inTurn(() => hash(password.normalize('NFC'), PARAMETERS));
 }
 
 /**
@@ -26,8 +31,10 @@ export function hashPassword(password: string): Promise<string> {
  */
 export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
   decoy ??= hashPassword('a password that nobody has');
-  const compared = passwordHash ?? (await decoy);
-  return (await inTurn(() => verify(compared, password))) && passwordHash !== null;
+  // Waited for in either case, as the first time takes longer.
+  const none = await decoy;
+  const compared = passwordHash ?? none;
+  return (await inTurn(() => verify(compared, password.normalize('NFC')))) && passwordHash !== null;
 }
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
