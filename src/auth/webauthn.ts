@@ -1,0 +1,176 @@
+import {
+  type AuthenticationResponseJSON,
+  type AuthenticatorTransportFuture,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
+import { Type } from 'typebox';
+import { Value } from 'typebox/value';
+
+/** Who passkeys are for (WebAuthn, section 4): authenticators tie each to it. */
+export interface RelyingParty {
+  /** A host name. */
+  id: string;
+  /** Where pages with passkeys are, as the browser sees it. */
+  origin: string;
+}
+
+/** What an authenticator proved when it made a passkey. */
+export interface MadePasskey {
+  /** The credential id, base64url. */
+  id: string;
+  /** COSE, base64url. */
+  publicKey: string;
+  counter: number;
+  transports: AuthenticatorTransportFuture[];
+}
+
+const TRANSPORTS: readonly AuthenticatorTransportFuture[] = [
+  'ble',
+  'cable',
+  'hybrid',
+  'internal',
+  'nfc',
+  'smart-card',
+  'usb',
+];
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+/** The longest answer of a browser that is looked at; an ordinary one has a tenth of it. */
+export const MAX_ANSWER_LENGTH = 16_384;
+/** WebAuthn allows ids of 1023 bytes. */
+export const MAX_CREDENTIAL_ID_LENGTH = 1_364;
+
+const Text = Type.String({ maxLength: MAX_ANSWER_LENGTH });
+const Id = Type.String({ maxLength: MAX_CREDENTIAL_ID_LENGTH });
+
+const Registration = Type.Object({
+  id: Id,
+  rawId: Id,
+  type: Type.Literal('public-key'),
+  clientExtensionResults: Type.Object({}),
+  response: Type.Object({
+    clientDataJSON: Text,
+    attestationObject: Text,
+    transports: Type.Optional(Type.Array(Type.String({ maxLength: 32 }), { maxItems: 16 })),
+  }),
+});
+
+const Authentication = Type.Object({
+  id: Id,
+  rawId: Id,
+  type: Type.Literal('public-key'),
+  clientExtensionResults: Type.Object({}),
+  response: Type.Object({
+    clientDataJSON: Text,
+    authenticatorData: Text,
+    signature: Text,
+    userHandle: Type.Optional(Type.Union([Text, Type.Null()])),
+  }),
+});
+
+/**
+ * @param clientBaseUrl the deployment's address. Browsers take no IP address for a relying party, so on a loopback
+ *   address it is `localhost`, at the same port
+ */
+export function relyingPartyOf(clientBaseUrl: string): RelyingParty {
+  const url = new URL(clientBaseUrl);
+  if (LOOPBACK.test(url.hostname)) url.hostname = 'localhost';
+  return { id: url.hostname, origin: url.origin };
+}
+
+/**
+ * Checks the answer of a browser that was asked to make a passkey (WebAuthn, section 7.1): challenge, origin, relying
+ * party, user verification.
+ * @param text the credential as JSON
+ * @returns the passkey; `undefined` when anything is wrong with it
+ */
+export async function verifyMadePasskey(
+  { id, origin }: RelyingParty,
+  challenge: string,
+  text: string,
+): Promise<MadePasskey | undefined> {
+  const answer = parse(text);
+  if (!Value.Check(Registration, answer)) return undefined;
+  const transports = TRANSPORTS.filter((transport) => answer.response.transports?.includes(transport));
+  const response: RegistrationResponseJSON = { ...answer, response: { ...answer.response, transports } };
+  try {
+    if (!isAnonymous(answer.response.attestationObject)) return undefined;
+    const { registrationInfo } = await verifyRegistrationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: origin,
+      expectedRPID: id,
+      requireUserVerification: true,
+    });
+    if (registrationInfo === undefined) return undefined;
+    const { credential } = registrationInfo;
+    return {
+      id: credential.id,
+      publicKey: Buffer.from(credential.publicKey).toString('base64url'),
+      counter: credential.counter,
+      transports,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether an attestation names no certificate. We ask for none, and one that came anyway would have the library load
+ * lists of revoked certificates from addresses that the sender chose.
+ */
+function isAnonymous(attestationObject: string): boolean {
+  const attestation = decodeAttestationObject(new Uint8Array(Buffer.from(attestationObject, 'base64url')));
+  const format = attestation.get('fmt');
+  return format === 'none' || (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined);
+}
+
+/** @returns the answer of a browser that was asked to use a passkey; `undefined` when it is of another form */
+export function readPasskeyUse(text: string): AuthenticationResponseJSON | undefined {
+  const answer = parse(text);
+  if (!Value.Check(Authentication, answer)) return undefined;
+  const { userHandle, ...response } = answer.response;
+  return { ...answer, response: typeof userHandle === 'string' ? { ...response, userHandle } : response };
+}
+
+/**
+ * Checks such an answer (WebAuthn, section 7.2): signature, challenge, origin, relying party, user verification. The
+ * counter is for the caller to compare, in the same step in which it is stored.
+ * @param publicKey COSE, base64url
+ * @returns the signature counter; `undefined` when anything is wrong
+ */
+export async function verifyPasskeyUse(
+  { id, origin }: RelyingParty,
+  challenge: string,
+  response: AuthenticationResponseJSON,
+  publicKey: string,
+): Promise<number | undefined> {
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: origin,
+      expectedRPID: id,
+      requireUserVerification: true,
+      credential: {
+        id: response.id,
+        publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')),
+        counter: 0,
+      },
+    });
+    return verified ? authenticationInfo.newCounter : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
