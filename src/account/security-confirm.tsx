@@ -44,7 +44,10 @@ export const registerConfirmIdentity: RegisterRoutes = (app, context) => {
     CONFIRM_PATH,
     {
       config: { operation: 'confirm-identity', access: 'session' },
-      schema: { hide: true, body: Type.Object({ proof: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }) }) },
+      schema: {
+        hide: true,
+        body: Type.Object({ proof: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }) }),
+      },
     },
     async (request, reply) => {
       const { proof } = request.body;
