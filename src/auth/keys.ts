@@ -28,6 +28,8 @@ import {
 const ALGORITHM = 'ES256';
 const SECRET = 'secret.key';
 const SECRET_LENGTH = 32;
+/** A folder's time moves in steps: within so many milliseconds of a change, another one may leave it as it is. */
+const SETTLED_MILLISECONDS = 100;
 
 /** The keys of this deployment, from the data folder; instances that work together share them. */
 export interface Keys {
@@ -63,6 +65,8 @@ interface KeyFile extends JWK {
 interface KeyRing {
   /** When the folder changed last, as far as this ring knows. */
   changed: number;
+  /** Whether it was read so soon after that change that it may have missed the next one. */
+  hasty: boolean;
   kid: string;
   signingKey: CryptoKey;
   jwks: { keys: JWK[] };
@@ -76,7 +80,7 @@ interface KeyRing {
 export async function loadKeys(dataDirectory: string, issuer: IssuerName): Promise<Keys> {
   const folder = join(dataDirectory, 'keys');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (keyFiles(folder).length === 0) await addSigningKey(dataDirectory, Date.now());
+  if (keyFiles(folder).length === 0) await addFirstKey(folder, Date.now());
   if (!readdirSync(folder).includes(SECRET))
     createOnce(folder, SECRET, randomBytes(SECRET_LENGTH).toString('base64url'));
 
@@ -90,7 +94,8 @@ export async function loadKeys(dataDirectory: string, issuer: IssuerName): Promi
   let ring = await readRing(folder);
   const current = async (): Promise<KeyRing> => {
     // A look at the folder's time costs microseconds, and is all it takes to follow a rotation.
-    if (statSync(folder).mtimeMs !== ring.changed) ring = await readRing(folder);
+    const changed = statSync(folder).mtimeMs;
+    if (changed !== ring.changed || (ring.hasty && !isHasty(changed))) ring = await readRing(folder);
     return ring;
   };
 
@@ -135,19 +140,25 @@ export interface SigningKey {
 /** @returns the signing keys of a data folder, newest first; the first one signs */
 export function listSigningKeys(dataDirectory: string): SigningKey[] {
   const folder = join(dataDirectory, 'keys');
-  return keyFiles(folder).map((name) => {
-    const { kid, created_at } = readKey(folder, name);
-    return { kid, createdAt: created_at ?? 0 };
-  });
+  return readKeys(folder).map(({ kid, created_at }) => ({ kid, createdAt: created_at ?? 0 }));
 }
 
 /** Makes a signing key that signs from now on; those before it still verify. */
 export async function addSigningKey(dataDirectory: string, now: number): Promise<SigningKey> {
   const folder = join(dataDirectory, 'keys');
   const key: KeyFile = { ...(await newSigningKey()), created_at: now };
-  const [newest] = keyFiles(folder);
-  createOnce(folder, `signing-${newest === undefined ? 1 : numberIn(newest) + 1}.json`, JSON.stringify(key));
-  return { kid: key.kid, createdAt: now };
+  const text = JSON.stringify(key);
+  for (;;) {
+    const [newest] = keyFiles(folder);
+    const name = `signing-${newest === undefined ? 1 : numberIn(newest) + 1}.json`;
+    // Someone who adds one at the same time may have taken the number.
+    if (createOnce(folder, name, text)) return { kid: key.kid, createdAt: now };
+  }
+}
+
+/** Of two processes that start together, one makes the first key, and both go on with it. */
+async function addFirstKey(folder: string, now: number): Promise<void> {
+  createOnce(folder, 'signing-1.json', JSON.stringify({ ...(await newSigningKey()), created_at: now }));
 }
 
 /** Takes a signing key away: no token that it signed is accepted from now on. */
@@ -155,7 +166,7 @@ export function removeSigningKey(dataDirectory: string, kid: string): void {
   const folder = join(dataDirectory, 'keys');
   const name = keyFiles(folder).find((file) => readKey(folder, file).kid === kid);
   if (name === undefined) return;
-  rmSync(join(folder, name));
+  rmSync(join(folder, name), { force: true });
   flushFolder(folder);
 }
 
@@ -170,15 +181,33 @@ function readKey(folder: string, name: string): KeyFile {
   return JSON.parse(readFileSync(join(folder, name), 'utf8')) as KeyFile;
 }
 
+/** @returns the signing keys, newest first; one that is taken away meanwhile is left out */
+function readKeys(folder: string): KeyFile[] {
+  return keyFiles(folder).flatMap((name) => {
+    try {
+      return [readKey(folder, name)];
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      throw error;
+    }
+  });
+}
+
+function isHasty(changed: number): boolean {
+  return Date.now() - changed < SETTLED_MILLISECONDS;
+}
+
 async function readRing(folder: string): Promise<KeyRing> {
   // Before the files: a change in between is then seen next time.
   const changed = statSync(folder).mtimeMs;
-  const keys = keyFiles(folder).map((name) => readKey(folder, name));
+  const hasty = isHasty(changed);
+  const keys = readKeys(folder);
   const [newest] = keys;
   if (newest === undefined) throw new Error(`There is no signing key in ${folder}.`);
   const jwks = { keys: keys.map(publicHalf) };
   return {
     changed,
+    hasty,
     kid: newest.kid,
     signingKey: (await importJWK(newest, ALGORITHM)) as CryptoKey,
     jwks,
@@ -200,16 +229,21 @@ function numberIn(name: string): number {
   return Number(name.replace(/\D/g, ''));
 }
 
-/** Writes a whole file under a name that does not exist yet; of two processes that try, one wins and both go on. */
-function createOnce(folder: string, name: string, content: string): void {
+/**
+ * Writes a whole file under a name that does not exist yet.
+ * @returns whether it was this process that did; of two that try, one wins
+ */
+function createOnce(folder: string, name: string, content: string): boolean {
   const unfinished = join(folder, `.${name}.${process.pid}`);
   // On the disk before it has its name: a key that is lost after its first use ends every token.
   writeFileSync(unfinished, content, { mode: 0o600, flush: true });
   try {
     linkSync(unfinished, join(folder, name));
     flushFolder(folder);
+    return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
   } finally {
     rmSync(unfinished, { force: true });
   }

@@ -4,6 +4,7 @@ import { registerAssessment } from './assessment.ts';
 import { registerBackup } from './backup.ts';
 import { registerDemo } from './demo.ts';
 import { registerImport } from './import-nmap.ts';
+import { registerKeys } from './keys.ts';
 import { registerMigrate } from './migrate.ts';
 import { registerOrganization } from './organization.ts';
 import { refusalOf } from './refusal.ts';
@@ -18,6 +19,7 @@ const REGISTER = [
   registerImport,
   registerUser,
   registerToken,
+  registerKeys,
   registerOrganization,
   registerAssessment,
   registerBackup,

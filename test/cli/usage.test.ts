@@ -21,6 +21,8 @@ const COMMANDS = [
   'token create',
   'token list',
   'token revoke',
+  'keys rotate',
+  'keys list',
   'organization create',
   'organization list',
   'organization group create',
