@@ -1,0 +1,263 @@
+import { createHash, createPublicKey, type JsonWebKey } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { decodeJwt, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { randomText } from '../../src/auth/secrets.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+import { applicationsOf, REDIRECT, type TestClient } from './applications.ts';
+
+let server: TestServer;
+let apps: ReturnType<typeof applicationsOf>;
+let user: TestUser;
+let victim: TestUser;
+let client: TestClient;
+let staffs: TestClient;
+let now = Date.UTC(2027, 0, 1);
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  apps = applicationsOf(server);
+  const world = worldOf(server);
+  await world.organization('acme');
+  user = await world.user({ organization: 'acme' });
+  victim = await world.user({ organization: 'acme', admin: true });
+  client = await apps.client();
+  staffs = await apps.client({ kind: 'confidential', userId: (await world.user()).id });
+});
+afterAll(() => server.close());
+
+/** The private key of the server, as whoever stole the folder would have it. */
+async function ownKey(): Promise<{ key: Awaited<ReturnType<typeof importJWK>>; jwk: JWK & { kid: string } }> {
+  const folder = join(server.context.config.dataDirectory, 'keys');
+  const [name = ''] = readdirSync(folder).filter((file) => file.startsWith('signing-'));
+  const jwk = JSON.parse(readFileSync(join(folder, name), 'utf8')) as JWK & { kid: string };
+  return { key: await importJWK(jwk, 'ES256'), jwk };
+}
+
+async function expectUseless(token: string): Promise<void> {
+  expect(await apps.opens(token)).toBe(false);
+  const { body } = await apps.postAs(staffs, '/oauth/introspect', { token });
+  expect(body).toEqual({ active: false });
+}
+
+describe('A forged access token', () => {
+  /** The claims of a token that is good, so that nothing but what is forged is wrong. */
+  const claims = async (): Promise<JWTPayload> =>
+    decodeJwt((await apps.tokens(client, victim.id)).access_token);
+  const forge = async (
+    changes: JWTPayload = {},
+    header: { typ?: string; kid?: string } = {},
+  ): Promise<string> => {
+    const { key, jwk } = await ownKey();
+    const typed = { alg: 'ES256', typ: 'at+jwt', kid: jwk.kid, ...header };
+    return new SignJWT({ ...(await claims()), ...changes }).setProtectedHeader(typed).sign(key);
+  };
+  const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+
+  it('would be good if it were not forged', async () => {
+    expect(await apps.opens(await forge())).toBe(true);
+  });
+
+  it.each(['JWT', 'id_token+jwt', undefined])('RFC 9068, 4: is of no use when its type is %s', async (typ) =>
+    expectUseless(await forge({}, { typ: typ as string })),
+  );
+
+  it('RFC 9068, 4: is of no use with the algorithm none', async () => {
+    const { jwk } = await ownKey();
+    const payload = encoded(await claims());
+    for (const alg of ['none', 'None', 'NONE'])
+      await expectUseless(`${encoded({ alg, typ: 'at+jwt', kid: jwk.kid })}.${payload}.`);
+  });
+
+  it('RFC 9068, 4: is of no use with HS256 and the public key for a secret', async () => {
+    const { keys } = await server.context.keys.jwks();
+    const [jwk = {} as JWK] = keys;
+    const pem = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }).export({
+      type: 'spki',
+      format: 'pem',
+    });
+    for (const secret of [pem.toString(), JSON.stringify(jwk)]) {
+      const token = await new SignJWT(await claims())
+        .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: jwk.kid ?? '' })
+        .sign(Buffer.from(secret));
+      await expectUseless(token);
+    }
+  });
+
+  it('RFC 9068, 4: is of no use with a key of the forger’s own, named, embedded or pointed to', async () => {
+    const { jwk } = await ownKey();
+    const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
+    const own = createPublicKey({
+      key: Buffer.from(await crypto.subtle.exportKey('spki', publicKey)),
+      format: 'der',
+      type: 'spki',
+    }).export({ format: 'jwk' }) as JWK;
+    for (const header of [
+      { kid: jwk.kid },
+      { kid: 'mine' },
+      { jwk: own },
+      { jku: 'https://evil.example/jwks' },
+    ]) {
+      const token = await new SignJWT(await claims())
+        .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', ...header })
+        .sign(privateKey);
+      await expectUseless(token);
+    }
+  });
+
+  it.each([
+    ['another issuer', { iss: 'https://evil.example' }],
+    ['another audience', { aud: 'https://other.example' }],
+    ['no audience', { aud: undefined as unknown as string }],
+    ['an expiry that is past', { exp: Date.UTC(2027, 0, 1) / 1000 - 1 }],
+    ['no expiry', { exp: undefined as unknown as number }],
+    ['another subject', { sub: 'u000000000000000' }],
+    ['an id that was never given', { jti: '00000000-0000-4000-8000-000000000000' }],
+  ])('RFC 9068, 4: is of no use with %s', async (_case, changes) => expectUseless(await forge(changes)));
+
+  it('RFC 9068, 4: has what was granted, and not what it says', async () => {
+    const token = await forge({ scope: 'api tag_gw', staff: true, admin: true });
+    const { body } = await apps.postAs(staffs, '/oauth/introspect', { token });
+    expect(body.scope).toBe('api tag_lw tag_lr');
+  });
+
+  it('RFC 9068, 4: is of no use once it has expired', async () => {
+    const { access_token: token } = await apps.tokens(client, user.id);
+    now += 3_599_999;
+    expect(await apps.opens(token)).toBe(true);
+    now += 1;
+    await expectUseless(token);
+  });
+});
+
+describe('A stolen code', () => {
+  it('RFC 9700, 4.5: is of no use in the thief’s own session, as its verifier is another', async () => {
+    const stolen = await apps.code(client, victim.id);
+    const own = await apps.code(client, user.id);
+    const { status, body } = await apps.redeem(client, { code: stolen.code, verifier: own.verifier });
+    expect([status, body.error]).toEqual([400, 'invalid_grant']);
+  });
+
+  it('RFC 9700, 4.5: is of no use with its own challenge for a verifier', async () => {
+    const stolen = await apps.code(client, victim.id);
+    const challenge = createHash('sha256').update(stolen.verifier).digest('base64url');
+    const { status, body } = await apps.redeem(client, { code: stolen.code, verifier: challenge });
+    expect([status, body.error]).toEqual([400, 'invalid_grant']);
+  });
+
+  it('RFC 9700, 4.8: is of no use without a verifier, as every code has a challenge', async () => {
+    const stolen = await apps.code(client, victim.id);
+    for (const fields of [{ code_verifier: '' }, { code_verifier: '', code_challenge_method: 'plain' }]) {
+      const { status, body } = await apps.redeem(client, stolen, fields);
+      expect([status, body.error]).toEqual([400, 'invalid_grant']);
+    }
+  });
+
+  it('RFC 9700, 4.4: is of no use to the client that it was brought to', async () => {
+    const evil = await apps.client({ kind: 'confidential' });
+    const stolen = await apps.code(client, victim.id);
+    const { status, body } = await apps.redeem(evil, stolen);
+    expect([status, body.error]).toEqual([400, 'invalid_grant']);
+    // The theft is not the rightful client's fault: it can go on.
+    expect((await apps.redeem(client, stolen)).status).toBe(200);
+  });
+
+  it('RFC 6749, 10.6: is of no use with a redirect address of the thief’s', async () => {
+    const stolen = await apps.code(client, victim.id);
+    const { status, body } = await apps.redeem(client, stolen, { redirect_uri: 'https://evil.example' });
+    expect([status, body.error]).toEqual([400, 'invalid_grant']);
+  });
+
+  it('RFC 9700, 2.1.1: ends what its client got, when the thief comes second without the verifier', async () => {
+    const stolen = await apps.code(client, victim.id);
+    const { body } = await apps.redeem(client, stolen);
+    await apps.redeem(client, { code: stolen.code, verifier: randomText(64) });
+    expect(await apps.opens(body.access_token)).toBe(false);
+  });
+
+  it('RFC 6749, 10.5: leaves a grant alone when another client sends it again', async () => {
+    const stolen = await apps.code(client, victim.id);
+    const { body } = await apps.redeem(client, stolen);
+    await apps.redeem(await apps.client(), stolen);
+    expect(await apps.opens(body.access_token)).toBe(true);
+  });
+});
+
+describe('A stolen refresh token', () => {
+  it('RFC 9700, 4.14.2: is found out when the thief was first', async () => {
+    const { refresh_token: stolen } = await apps.tokens(client, victim.id);
+    const { body: thiefs } = await apps.refresh(client, stolen);
+    expect(await apps.opens(thiefs.access_token)).toBe(true);
+    const rightful = await apps.refresh(client, stolen);
+    expect([rightful.status, rightful.body.error]).toEqual([400, 'invalid_grant']);
+    await expectUseless(thiefs.access_token);
+    await expectUseless(thiefs.refresh_token);
+    expect((await apps.refresh(client, thiefs.refresh_token)).body.error).toBe('invalid_grant');
+  });
+
+  it('RFC 9700, 4.14: is no access token, and an access token no refresh token', async () => {
+    const tokens = await apps.tokens(client, victim.id);
+    expect(await apps.opens(tokens.refresh_token)).toBe(false);
+    for (const token of [tokens.access_token, victim.token])
+      expect((await apps.refresh(client, token)).body.error).toBe('invalid_grant');
+  });
+
+  it('RFC 6749, 10.4: cannot be used by another client', async () => {
+    const { refresh_token: stolen } = await apps.tokens(client, victim.id);
+    const { status, body } = await apps.refresh(await apps.client(), stolen);
+    expect([status, body.error]).toEqual([400, 'invalid_grant']);
+  });
+});
+
+describe('A secret', () => {
+  it('RFC 6749, 10.3: is stored nowhere as it is', async () => {
+    const { db } = server.context;
+    const confidential = await apps.client({ kind: 'confidential' });
+    const given = await apps.code(confidential, user.id);
+    const { body } = await apps.redeem(confidential, given);
+    const rows = await Promise.all(
+      (['oauth_clients', 'oauth_codes', 'refresh_tokens', 'tokens', 'audit_events'] as const).map((table) =>
+        db.read.selectFrom(table).selectAll().execute(),
+      ),
+    );
+    const text = JSON.stringify(rows);
+    for (const secret of [given.code, body.access_token, body.refresh_token, confidential.secret])
+      expect(text).not.toContain(secret);
+  });
+
+  it('RFC 6749, 10.10: is too long to guess, and guessing is limited', async () => {
+    const guessed = await startTestServer({ rateLimit: 5 });
+    try {
+      const applications = applicationsOf(guessed);
+      const { id } = await applications.client({ kind: 'confidential' });
+      const statuses: number[] = [];
+      for (let guess = 0; guess < 7; guess += 1) {
+        const wrong = { id, secret: randomText(43) };
+        statuses.push((await applications.clientCredentials(wrong)).status);
+      }
+      expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
+    } finally {
+      await guessed.close();
+    }
+  });
+
+  it('RFC 9700, 2.4: a user’s password is never taken', async () => {
+    const { status, body } = await apps.post('/oauth/token', {
+      grant_type: 'password',
+      username: user.email,
+      password: 'a password',
+      client_id: client.id,
+    });
+    expect([status, body.error]).toEqual([400, 'unsupported_grant_type']);
+  });
+
+  it('RFC 9700, 4.11: no endpoint of these redirects', async () => {
+    for (const path of ['/oauth/token', '/oauth/revoke', '/oauth/introspect']) {
+      const { status, headers } = await apps.post(`${path}?redirect_uri=https://evil.example`, {
+        redirect_uri: REDIRECT,
+      });
+      expect([status, headers.get('location')]).toEqual([400, null]);
+    }
+  });
+});
