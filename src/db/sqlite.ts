@@ -114,14 +114,19 @@ async function beginImmediate(writer: Connection, timeout: number): Promise<void
 }
 
 function isBusy(error: unknown): boolean {
-  return error instanceof Error && /database is (locked|busy)|SQLITE_BUSY/.test(error.message);
+  return isDriverError(error) && /database is (locked|busy)|SQLITE_BUSY/.test(error.message);
+}
+
+/** What a unit of work throws has no code, and may say anything. */
+function isDriverError(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error;
 }
 
 /** A disk that is full or failing, or a database that was closed, is no fault of the request. */
 function translateSqliteError(error: unknown): unknown {
   const failing =
     /disk (is full|I\/O error)|database or disk is full|out of memory|readonly database|is not open|is closed|been finalized|unable to open|SQLITE_(FULL|IOERR|NOMEM|CANTOPEN)/;
-  if (error instanceof Error && (isBusy(error) || failing.test(error.message))) {
+  if (isBusy(error) || (isDriverError(error) && failing.test(error.message))) {
     return new Unavailable('The database cannot answer now.', { cause: error });
   }
   return error;

@@ -97,6 +97,14 @@ describe('A unit of work', () => {
     }
   });
 
+  it.each(['The invitation is not open', 'tag "database is locked" exists', 'out of memory'])(
+    'that throws is told what it threw, also %s',
+    async (message) => {
+      const reason = new Error(message);
+      await expect(db.write(() => Promise.reject(reason))).rejects.toBe(reason);
+    },
+  );
+
   it('that breaks a constraint leaves the next one whole', async () => {
     await db.write((tx) => insert(tx, 'taken'));
     const [first, second, third] = await Promise.allSettled([
