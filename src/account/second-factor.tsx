@@ -105,7 +105,7 @@ export const registerSecondFactor: RegisterRoutes = (app, context) => {
           </Form>
         </details>
         <Form action="/sign-out">
-          <p class="hint">Nothing of this works? An admin of this server can reset your second factor.</p>
+          <p class="hint">Nothing of this works? Whoever runs this server can reset your second factor.</p>
           <Button kind="plain">Cancel</Button>
         </Form>
       </Page>,
