@@ -12,6 +12,7 @@ import { registerAssetRoutes } from './api/asset/routes.ts';
 import { registerStreamingRoutes } from './api/streaming/routes.ts';
 import { registerTaggingRoutes } from './api/tagging/routes.ts';
 import { registerV1Routes } from './api/v1/routes.ts';
+import { ExternalIssuer } from './auth/external-issuer.ts';
 import type { Context } from './context.ts';
 import {
   answerErrors,
@@ -96,7 +97,9 @@ export async function buildApp(
     if (route.config?.access === undefined) throw new Error(`${route.url} does not say who may call it.`);
   });
 
-  const tokens = new TokenCache(db, keys);
+  const { externalIssuer } = config;
+  const external = externalIssuer && new ExternalIssuer(externalIssuer, () => context.addresses.issuer);
+  const tokens = new TokenCache(db, keys, external);
   app.addHook('onClose', () => tokens.close());
   removeExpiredHourly(app, context);
 

@@ -1,6 +1,9 @@
 import { resolve } from 'node:path';
 import { isAddressBlock } from './auth/addresses.ts';
+import type { ExternalIssuerSettings } from './auth/external-issuer.ts';
 import type { IssuerName } from './auth/keys.ts';
+import { ConfigError } from './config-error.ts';
+import { toExternalIssuer } from './external-issuer-config.ts';
 import { AREA_NAMES, type AreaName } from './http/areas.ts';
 
 /** Everything that a deployment can choose. Times are milliseconds, sizes bytes. */
@@ -22,6 +25,8 @@ export interface Config {
   errorTypeBase: string | undefined;
   /** `iss` and `aud` of access tokens; `undefined` means `clientBaseUrl`, or else the address that the server listens on. */
   issuer: string | undefined;
+  /** An issuer outside whose access tokens are accepted as well; `undefined` for none. */
+  externalIssuer: ExternalIssuerSettings | undefined;
   /** How long an access token is good that the authorization server issues. */
   accessTokenLifetime: number;
   /** How long a refresh token is good that is not used. */
@@ -72,10 +77,7 @@ export interface Flags {
   demo?: boolean | undefined;
 }
 
-/** A setting that cannot be used. The message names it and says what it takes. */
-export class ConfigError extends Error {
-  override name = 'ConfigError';
-}
+export { ConfigError } from './config-error.ts';
 
 /**
  * Reads the configuration from the flags and the environment.
@@ -111,6 +113,7 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
     authUrl: toUrl('ASSAY_AUTH_URL', text('ASSAY_AUTH_URL')),
     errorTypeBase: toUrl('ASSAY_ERROR_TYPE_BASE', text('ASSAY_ERROR_TYPE_BASE')),
     issuer: toUrl('ASSAY_ISSUER', text('ASSAY_ISSUER')) ?? clientBaseUrl,
+    externalIssuer: toExternalIssuer(text),
     accessTokenLifetime: seconds('ASSAY_ACCESS_TOKEN_SECONDS', 3_600, 60, DAY_SECONDS),
     refreshTokenLifetime: seconds('ASSAY_REFRESH_TOKEN_SECONDS', 30 * DAY_SECONDS, 60, YEAR_SECONDS),
     grantLifetime: seconds('ASSAY_GRANT_SECONDS', YEAR_SECONDS, 60, 10 * YEAR_SECONDS),

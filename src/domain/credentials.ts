@@ -1,4 +1,5 @@
 import type { Reader, Transaction } from '../db/engine.ts';
+import { nameKey } from '../db/portable.ts';
 import { prepare } from '../db/prepared.ts';
 import { hashSecret } from '../auth/secrets.ts';
 
@@ -74,6 +75,49 @@ export async function credentialById(db: Reader, id: string): Promise<Credential
 /** @returns the credential of a personal access token, valid or not */
 export async function credentialBySecret(db: Reader, token: string): Promise<Credential | undefined> {
   return (await bySecret(db, { hash: hashSecret(token) }))[0];
+}
+
+/** An account, as far as a token that no table has must know it. */
+export type Holder = Pick<
+  Credential,
+  'userId' | 'uid' | 'emailKey' | 'organizationId' | 'admin' | 'staff' | 'bannedAt'
+> & {
+  /** The uid of their organization; `null` for staff. */
+  organization: string | null;
+};
+
+const selectHolder = (db: Reader) =>
+  db
+    .selectFrom('users')
+    .leftJoin('organizations', 'organizations.id', 'users.organization_id')
+    .select([
+      'users.id as userId',
+      'users.uid as uid',
+      'users.email_key as emailKey',
+      'users.organization_id as organizationId',
+      'users.admin as admin',
+      'users.staff as staff',
+      'users.banned_at as bannedAt',
+      'organizations.uid as organization',
+    ]);
+
+const holderByUid = prepare<{ uid: string }, Holder>((db, p) =>
+  selectHolder(db).where('users.uid', '=', p.uid),
+);
+const holderByEmail = prepare<{ email: string }, Holder>((db, p) =>
+  selectHolder(db).where('users.email_key', '=', p.email),
+);
+
+/** @returns the account with this uid or e-mail address, banned or not */
+export async function holderOf(
+  db: Reader,
+  user: { uid: string } | { email: string },
+): Promise<Holder | undefined> {
+  const found =
+    'uid' in user
+      ? await holderByUid(db, { uid: user.uid })
+      : await holderByEmail(db, { email: nameKey(user.email) });
+  return found[0];
 }
 
 /** When and from where a token was last used. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { AddressSet } from '../auth/addresses.ts';
+import { type ExternalIssuer, type ExternalToken, isExternal } from '../auth/external-issuer.ts';
 import type { Keys } from '../auth/keys.ts';
 import { isScope, type Scope, scopesOf } from '../auth/scopes.ts';
 import { isPersonalToken, looksPersonal } from '../auth/secrets.ts';
@@ -10,6 +11,7 @@ import {
   credentialChanges,
   credentialById,
   credentialBySecret,
+  holderOf,
   recordTokenUse,
   type TokenUse,
 } from '../domain/credentials.ts';
@@ -36,6 +38,8 @@ export interface Identity {
 interface Entry {
   identity: Identity;
   expiresAt: number;
+  /** What a token of the external issuer says, of which the database knows nothing. */
+  external: ExternalToken | undefined;
   /** How often credentials had changed when this was read: while that stands, it holds. */
   changes: number;
 }
@@ -47,6 +51,7 @@ interface Entry {
 export class TokenCache {
   readonly #db: Database;
   readonly #keys: Keys;
+  readonly #external: ExternalIssuer | undefined;
   readonly #entries = new LRUCache<string, Entry>({ max: MAX_TOKENS });
   #uses = new Map<string, TokenUse>();
   readonly #timer: NodeJS.Timeout;
@@ -57,9 +62,11 @@ export class TokenCache {
   #hits = 0;
   #misses = 0;
 
-  constructor(db: Database, keys: Keys) {
+  /** @param external whose tokens are accepted beside our own */
+  constructor(db: Database, keys: Keys, external?: ExternalIssuer) {
     this.#db = db;
     this.#keys = keys;
+    this.#external = external;
     // A use that could not be written is not lost: it waits for the next flush.
     this.#timer = setInterval(() => void this.flush().catch(() => undefined), FLUSH_MILLISECONDS).unref();
   }
@@ -75,10 +82,13 @@ export class TokenCache {
       return known.expiresAt > now ? known.identity : undefined;
     }
     this.#misses += 1;
+    const external = known === undefined ? await this.#readExternal(token, now) : known.external;
     const credential =
-      known === undefined
-        ? await this.#prove(token, now)
-        : await credentialById(this.#db.read, known.identity.tokenId);
+      external !== undefined
+        ? await this.#credentialOf(external)
+        : known === undefined
+          ? await this.#prove(token, now)
+          : await credentialById(this.#db.read, known.identity.tokenId);
     if (credential === undefined || !isValid(credential, now)) {
       this.#entries.delete(key);
       return undefined;
@@ -88,6 +98,7 @@ export class TokenCache {
     this.#entries.set(key, {
       identity,
       expiresAt: credential.expiresAt ?? Number.POSITIVE_INFINITY,
+      external,
       changes,
     });
     return identity;
@@ -95,7 +106,8 @@ export class TokenCache {
 
   /** Remembers that a token was used; written with the next flush. */
   used(tokenId: string, use: TokenUse): void {
-    this.#uses.set(tokenId, use);
+    // Nobody has a row for those of others.
+    if (!isExternal(tokenId)) this.#uses.set(tokenId, use);
   }
 
   /** Writes the last uses that wait. */
@@ -141,7 +153,36 @@ export class TokenCache {
     return this.#next;
   }
 
-  /** Checks a token that was not seen before. */
+  /**
+   * Checks a token that was not seen before, if it is of the external issuer.
+   * @throws IssuerUnreachable when that cannot be said now
+   */
+  async #readExternal(token: string, now: number): Promise<ExternalToken | undefined> {
+    return this.#external?.claims(token) === true ? this.#external.verify(token, now) : undefined;
+  }
+
+  /** @returns what a token of the external issuer is good for now: its account may have changed since it was seen last */
+  async #credentialOf({
+    id,
+    user,
+    organization,
+    scopes,
+    expiresAt,
+  }: ExternalToken): Promise<Credential | undefined> {
+    const holder = await holderOf(this.#db.read, user);
+    if (holder === undefined) return undefined;
+    if (organization !== undefined && organization !== holder.organization) return undefined;
+    return {
+      ...holder,
+      tokenId: id,
+      scopes: scopes.join(' '),
+      allowedAddresses: null,
+      expiresAt,
+      revokedAt: null,
+    };
+  }
+
+  /** Checks a token of ours that was not seen before. */
   async #prove(token: string, now: number): Promise<Credential | undefined> {
     if (looksPersonal(token)) {
       return isPersonalToken(token) ? credentialBySecret(this.#db.read, token) : undefined;

@@ -1,0 +1,401 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { commandLine } from '../../src/auth/callers.ts';
+import type { ExternalIssuerSettings } from '../../src/auth/external-issuer.ts';
+import { ConfigError, loadConfig } from '../../src/config.ts';
+import { banUser } from '../../src/domain/bans.ts';
+import { credentialsChanged } from '../../src/domain/credentials.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const AUDIENCE = 'https://assay.example/api';
+
+let now = Date.UTC(2026, 5, 1);
+const folder = mkdtempSync(join(tmpdir(), 'assay-external-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** An issuer outside: a place with keys, and someone who signs with them. */
+let keys: { kid: string; alg: string; privateKey: CryptoKey; jwk: JWK }[];
+let fetched = 0;
+let answers: 'keys' | 'error' | 'nonsense' = 'keys';
+const keyServer = createServer((_request, response) => {
+  fetched += 1;
+  response.statusCode = answers === 'error' ? 500 : 200;
+  response.setHeader('content-type', 'application/json');
+  response.end(answers === 'keys' ? JSON.stringify({ keys: keys.map(({ jwk }) => jwk) }) : '"nonsense"');
+});
+let issuer: string;
+
+async function newKey(kid: string, alg = 'ES256') {
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
+  return { kid, alg, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
+}
+
+let server: TestServer;
+let user: TestUser;
+const started: TestServer[] = [];
+
+const settings = (more: Partial<ExternalIssuerSettings> = {}): ExternalIssuerSettings => ({
+  issuer,
+  keys: new URL('/keys', issuer),
+  audience: AUDIENCE,
+  claims: { user: 'sub', scope: 'scope', organization: undefined },
+  scopes: undefined,
+  ...more,
+});
+
+async function start(more: Partial<ExternalIssuerSettings> = {}): Promise<TestServer> {
+  const another = await startTestServer({ externalIssuer: settings(more) }, () => now);
+  started.push(another);
+  return another;
+}
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => keyServer.listen(0, '127.0.0.1', resolve));
+  issuer = `http://127.0.0.1:${(keyServer.address() as AddressInfo).port}/`;
+  keys = [await newKey('first'), await newKey('second', 'RS256')];
+  server = await start();
+  await worldOf(server).organization('acme');
+  user = await worldOf(server).user({ organization: 'acme', admin: true });
+});
+afterAll(async () => {
+  for (const one of started) await one.close();
+  keyServer.close();
+});
+beforeEach(() => {
+  answers = 'keys';
+});
+
+interface Signing {
+  key?: { kid: string; alg: string; privateKey: CryptoKey };
+  typ?: string | null;
+  kid?: string;
+}
+
+/** A good token of the issuer for the user, unless told. */
+function sign(
+  claims: JWTPayload = {},
+  { key = keys[0], typ = 'at+jwt', kid }: Signing = {},
+): Promise<string> {
+  if (key === undefined) throw new Error('There is no key yet.');
+  const seconds = Math.floor(now / 1_000);
+  return new SignJWT({
+    iss: issuer,
+    aud: AUDIENCE,
+    sub: user.uid,
+    iat: seconds,
+    exp: seconds + 300,
+    jti: 'token-1',
+    client_id: 'gateway',
+    scope: 'api tag_ow',
+    ...claims,
+  })
+    .setProtectedHeader({ alg: key.alg, kid: kid ?? key.kid, ...(typ === null ? {} : { typ }) })
+    .sign(key.privateKey);
+}
+
+const TAGS = '/api/tagging/v1.0/organizations/acme/tags';
+let counter = 0;
+/** Operation 8, which an organization admin may do with `tag_ow`: 201 where the token is good. */
+const use = (token: string, on = server) =>
+  on.request('POST', TAGS, { token, body: { tags: [{ name: `tag ${(counter += 1)}` }] } });
+const status = async (token: string, on = server) => (await use(token, on)).status;
+
+describe('A token of the external issuer', () => {
+  it('is good for its account and its scopes, and the audit log names it', async () => {
+    const token = await sign({ jti: 'named-token' });
+    expect(await status(token)).toBe(201);
+    const events = await worldOf(server).auditEvents();
+    expect(events.at(-1)).toMatchObject({ user_id: user.id, credential_id: 'external:named-token' });
+    const response = await server.request('GET', '/v1/assessments/none/testing_hours', { token });
+    expect(response.status).toBe(404);
+  });
+
+  it('without a plain jti goes by its hash', async () => {
+    for (const jti of [undefined, 'x'.repeat(101), 'two words']) {
+      expect(await status(await sign({ jti } as JWTPayload))).toBe(201);
+      const events = await worldOf(server).auditEvents();
+      expect(events.at(-1)?.credential_id).toMatch(/^external:sha256:[0-9a-f]{64}$/);
+    }
+  });
+
+  it('is good with any key of the issuer, and with the media type written out (RFC 9068, 2.1)', async () => {
+    expect(await status(await sign({}, { key: keys[1]! }))).toBe(201);
+    expect(await status(await sign({}, { typ: 'application/at+jwt' }))).toBe(201);
+    expect(await status(await sign({ aud: ['https://else.example', AUDIENCE] }))).toBe(201);
+  });
+
+  it('holds no more than its account may hold', async () => {
+    const reader = await worldOf(server).user({ organization: 'acme' });
+    const response = await use(await sign({ sub: reader.uid, scope: 'tag_ow tag_gw asset_gw' }));
+    expect(response.status).toBe(403);
+    expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
+  });
+
+  it('lists its scopes in a list as well', async () => {
+    expect(await status(await sign({ scope: ['tag_ow'] } as JWTPayload))).toBe(201);
+    expect(await status(await sign({ scope: 42 } as JWTPayload))).toBe(403);
+    expect(await status(await sign({ scope: 'constructor toString' }))).toBe(403);
+  });
+
+  it('is a bearer token and nothing else', async () => {
+    const token = await sign();
+    const path = '/v1/assessments/none/testing_hours';
+    for (const headers of [
+      { 'x-auth': token },
+      { authorization: `Basic ${Buffer.from(`${user.email}:${token}`).toString('base64')}` },
+    ]) {
+      expect((await server.request('GET', path, { headers })).status).toBe(401);
+    }
+  });
+
+  it('leaves no row behind, and its use breaks nothing', async () => {
+    await use(await sign({ jti: 'no-row' }));
+    await use(user.token);
+    const { db } = server.context;
+    const rows = await db.read.selectFrom('tokens').select('id').execute();
+    expect(rows.map(({ id }) => id).filter((id) => id.includes('external'))).toEqual([]);
+  });
+});
+
+describe('RFC 9068, 4: a token is refused', () => {
+  it.each<[string, () => Promise<string>]>([
+    ['that another key signed', async () => sign({}, { key: await newKey('first') })],
+    ['with a key that the issuer does not have', () => sign({}, { kid: 'unknown' })],
+    ['of another type, such as an ID token', () => sign({}, { typ: 'JWT' })],
+    ['without a type', () => sign({}, { typ: null })],
+    ['for another audience', () => sign({ aud: 'https://else.example' })],
+    ['for nobody', () => sign({ aud: undefined } as unknown as JWTPayload)],
+    ['that has expired', () => sign({ exp: Math.floor(now / 1_000) - 6 })],
+    ['that never expires', () => sign({ exp: undefined } as unknown as JWTPayload)],
+    ['that is not good yet', () => sign({ nbf: Math.floor(now / 1_000) + 60 })],
+    ['for an account that is not here', () => sign({ sub: 'nobody' })],
+    ['for nobody in particular', () => sign({ sub: undefined } as unknown as JWTPayload)],
+    ['for a subject that no account can have', () => sign({ sub: 'nul\0' })],
+    ['for an e-mail address, where uids are meant', () => sign({ sub: user.email })],
+    ['of an issuer that differs by a slash', () => sign({ iss: issuer.replace(/\/$/, '') })],
+  ])('%s', async (_what, token) => {
+    const response = await use(await token());
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"');
+  });
+
+  it('that is signed with a secret, or not at all', async () => {
+    const payload = (await sign()).split('.')[1] ?? '';
+    const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const unsigned = `${encode({ alg: 'none', typ: 'at+jwt' })}.${payload}.`;
+    const publicKey = new TextEncoder().encode(JSON.stringify(keys[0]?.jwk));
+    const confused = await new SignJWT(JSON.parse(Buffer.from(payload, 'base64url').toString()) as JWTPayload)
+      .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: 'first' })
+      .sign(publicKey);
+    expect([await status(unsigned), await status(confused)]).toEqual([401, 401]);
+  });
+
+  it('that says it is ours and is signed by them', async () => {
+    const ours = server.context.addresses.issuer;
+    expect(await status(await sign({ iss: ours, aud: ours }))).toBe(401);
+  });
+});
+
+describe('A token that is good', () => {
+  it('ends at its expiry, also when it was good before', async () => {
+    const token = await sign({ exp: Math.floor(now / 1_000) + 60 });
+    expect(await status(token)).toBe(201);
+    now += 60_000 + 5_000;
+    expect(await status(token)).toBe(401);
+  });
+
+  it('ends with the ban of its account, at once', async () => {
+    const banned = await worldOf(server).user({ organization: 'acme', admin: true });
+    const token = await sign({ sub: banned.uid });
+    expect(await status(token)).toBe(201);
+    await server.context.db.write((tx) => banUser(tx, commandLine(), banned.id, now));
+    expect(await status(token)).toBe(401);
+    expect(await status(await sign({ sub: banned.uid, jti: 'another' }))).toBe(401);
+  });
+
+  it('loses at once what its account may no longer hold, and gets it back', async () => {
+    const demoted = await worldOf(server).user({ organization: 'acme', admin: true });
+    const token = await sign({ sub: demoted.uid, scope: 'tag_ow' });
+    const setAdmin = (admin: 0 | 1) =>
+      server.context.db.write(async (tx) => {
+        await tx.updateTable('users').set({ admin }).where('id', '=', demoted.id).execute();
+        await credentialsChanged(tx);
+      });
+    expect(await status(token)).toBe(201);
+    await setAdmin(0);
+    expect(await status(token)).toBe(403);
+    await setAdmin(1);
+    expect(await status(token)).toBe(201);
+  });
+});
+
+describe('Keys of the external issuer', () => {
+  it('are fetched once for many tokens, and never for a token of somebody else', async () => {
+    const another = await start();
+    await worldOf(another).organization('acme');
+    const admin = await worldOf(another).user({ organization: 'acme', admin: true });
+    const before = fetched;
+    for (const iss of ['https://evil.example', another.context.addresses.issuer, 'https://evil.example/'])
+      expect(await status(await sign({ iss }), another)).toBe(401);
+    for (const junk of ['x', 'a.b.c', 'eyJ.eyJ.x']) expect(await status(junk, another)).toBe(401);
+    expect(fetched).toBe(before);
+    for (const jti of ['1', '2', '3']) {
+      expect(await status(await sign({ jti, sub: admin.uid }), another)).toBe(201);
+    }
+    // A made-up key id makes nobody fetch again and again.
+    for (const kid of ['a', 'b', 'c']) expect(await status(await sign({}, { kid }), another)).toBe(401);
+    expect(fetched).toBe(before + 1);
+  });
+
+  it.each(['error', 'nonsense'] as const)(
+    'that cannot be had (%s) are a 503, and a later try is good',
+    async (fault) => {
+      const another = await start();
+      await worldOf(another).organization('acme');
+      const admin = await worldOf(another).user({ organization: 'acme', admin: true });
+      const token = await sign({ sub: admin.uid });
+      answers = fault;
+      const before = fetched;
+      for (let count = 0; count < 3; count += 1) {
+        const response = await use(token, another);
+        expect(response.status).toBe(503);
+        expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+      }
+      // Tokens that need no key of theirs work meanwhile, and nobody asks again at once.
+      expect(await status(admin.token, another)).toBe(201);
+      expect(fetched).toBe(before + 1);
+      answers = 'keys';
+      now += 2_000;
+      expect(await status(token, another)).toBe(201);
+    },
+  );
+
+  it('may be in a file', async () => {
+    const file = join(folder, 'keys.json');
+    writeFileSync(file, JSON.stringify({ keys: keys.map(({ jwk }) => jwk) }));
+    const { externalIssuer } = loadConfig(
+      {},
+      {
+        ASSAY_EXTERNAL_ISSUER: issuer,
+        ASSAY_EXTERNAL_JWKS: file,
+        ASSAY_EXTERNAL_AUDIENCE: AUDIENCE,
+      },
+    );
+    const before = fetched;
+    const another = await start(externalIssuer);
+    await worldOf(another).organization('acme');
+    const admin = await worldOf(another).user({ organization: 'acme', admin: true });
+    expect(await status(await sign({ sub: admin.uid }), another)).toBe(201);
+    expect(await status(await sign({ sub: admin.uid }, { kid: 'unknown' }), another)).toBe(401);
+    expect(fetched).toBe(before);
+  });
+});
+
+describe('Claims', () => {
+  it('name the account by its e-mail address, unless the issuer calls that unverified', async () => {
+    const another = await start({ claims: { user: 'email', scope: 'scp', organization: undefined } });
+    await worldOf(another).organization('acme');
+    const admin = await worldOf(another).user({ organization: 'acme', admin: true });
+    const claims = { email: admin.email.toUpperCase(), scp: ['tag_ow'], sub: 'anything' };
+    expect(await status(await sign(claims), another)).toBe(201);
+    expect(await status(await sign({ ...claims, email_verified: true }), another)).toBe(201);
+    for (const unverified of [false, 'false', 0])
+      expect(await status(await sign({ ...claims, email_verified: unverified }), another)).toBe(401);
+    expect(await status(await sign({ ...claims, email: undefined, sub: admin.uid }), another)).toBe(401);
+  });
+
+  it('name the organization, which must be the account’s; staff have none', async () => {
+    const another = await start({ claims: { user: 'sub', scope: 'scope', organization: 'org' } });
+    await worldOf(another).organization('acme');
+    await worldOf(another).organization('umbra');
+    const { uid: sub } = await worldOf(another).user({ organization: 'acme', admin: true });
+    const staff = await worldOf(another).user();
+    expect(await status(await sign({ sub, org: 'acme' }), another)).toBe(201);
+    for (const org of ['umbra', '', ['acme'], undefined])
+      expect(await status(await sign({ sub, org }), another)).toBe(401);
+    const global = { sub: staff.uid, scope: 'tag_gw' };
+    expect(await status(await sign(global), another)).toBe(201);
+    expect(await status(await sign({ ...global, org: 'acme' }), another)).toBe(401);
+  });
+
+  it('map scopes to ours, and then no other name counts', async () => {
+    const another = await start({ scopes: new Map([['tags.write', ['tag_ow', 'tag_lw']]]) });
+    await worldOf(another).organization('acme');
+    const { uid: sub } = await worldOf(another).user({ organization: 'acme', admin: true });
+    expect(await status(await sign({ sub, scope: 'openid tags.write' }), another)).toBe(201);
+    expect(await status(await sign({ sub, scope: 'tag_ow' }), another)).toBe(403);
+  });
+
+  it('without an audience of their own are for our issuer', async () => {
+    const another = await start({ audience: undefined });
+    await worldOf(another).organization('acme');
+    const { uid: sub } = await worldOf(another).user({ organization: 'acme', admin: true });
+    expect(await status(await sign({ sub, aud: another.context.addresses.issuer }), another)).toBe(201);
+    expect(await status(await sign({ sub }), another)).toBe(401);
+  });
+});
+
+describe('Configuration', () => {
+  const base = {
+    ASSAY_EXTERNAL_ISSUER: 'https://login.example/',
+    ASSAY_EXTERNAL_JWKS: 'https://login.example/keys',
+  };
+
+  it('reads every setting', () => {
+    expect(
+      loadConfig(
+        {},
+        {
+          ...base,
+          ASSAY_EXTERNAL_AUDIENCE: 'assay',
+          ASSAY_EXTERNAL_CLAIMS: 'user=email scope=scp, organization=https://acme.example/org',
+          ASSAY_EXTERNAL_SCOPES: 'tags.write=tag_ow tags.write=tag_lw urn:x=y=api',
+        },
+      ).externalIssuer,
+    ).toEqual({
+      issuer: 'https://login.example/',
+      keys: new URL('https://login.example/keys'),
+      audience: 'assay',
+      claims: { user: 'email', scope: 'scp', organization: 'https://acme.example/org' },
+      scopes: new Map([
+        ['tags.write', ['tag_ow', 'tag_lw']],
+        ['urn:x=y', ['api']],
+      ]),
+    });
+    expect(loadConfig({}, base).externalIssuer).toMatchObject({
+      claims: { user: 'sub', scope: 'scope', organization: undefined },
+      scopes: undefined,
+    });
+    expect(loadConfig({}, {}).externalIssuer).toBeUndefined();
+  });
+
+  it.each<[Record<string, string>, RegExp]>([
+    [{ ASSAY_EXTERNAL_AUDIENCE: 'x' }, /ASSAY_EXTERNAL_AUDIENCE is set, and ASSAY_EXTERNAL_ISSUER is not/],
+    [{ ASSAY_EXTERNAL_ISSUER: 'login.example' }, /ASSAY_EXTERNAL_ISSUER must be an https address/],
+    [{ ASSAY_EXTERNAL_ISSUER: 'http://login.example' }, /ASSAY_EXTERNAL_ISSUER must be an https address/],
+    [{ ASSAY_EXTERNAL_ISSUER: 'https://login.example' }, /ASSAY_EXTERNAL_JWKS must name the keys/],
+    [{ ...base, ASSAY_ISSUER: 'https://login.example/' }, /another issuer than this server/],
+    [{ ...base, ASSAY_EXTERNAL_JWKS: 'http://login.example/keys' }, /must be an https address or a file/],
+    [{ ...base, ASSAY_EXTERNAL_JWKS: '/does/not/exist' }, /cannot be read \(ENOENT\)/],
+    [
+      { ...base, ASSAY_EXTERNAL_JWKS: new URL(import.meta.url).pathname },
+      /cannot be read \(it is not JSON\)/,
+    ],
+    [
+      { ...base, ASSAY_EXTERNAL_JWKS: new URL('../../package.json', import.meta.url).pathname },
+      /is no key set/,
+    ],
+    [{ ...base, ASSAY_EXTERNAL_CLAIMS: 'user' }, /must be pairs such as name=value, not "user"/],
+    [{ ...base, ASSAY_EXTERNAL_CLAIMS: 'role=x' }, /does not know "role"/],
+    [{ ...base, ASSAY_EXTERNAL_SCOPES: 'theirs=nothing' }, /"nothing" is none/],
+  ])('%j is refused with what is wrong', (env, message) => {
+    expect(() => loadConfig({}, env)).toThrow(ConfigError);
+    expect(() => loadConfig({}, env)).toThrow(message);
+  });
+});
