@@ -10,6 +10,7 @@ import {
   type Organization,
   organizationByUid,
 } from '../domain/organizations.ts';
+import { requireSecondFactor } from '../domain/second-factors.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { withContext } from './open.ts';
 import { pairs, printJson, printLines, table } from './output.ts';
@@ -17,6 +18,10 @@ import { Refusal } from './refusal.ts';
 
 interface NameOptions extends CommonOptions {
   name: string;
+}
+
+interface UpdateOptions extends CommonOptions {
+  requireSecondFactor?: boolean;
 }
 
 export function registerOrganization(program: Command): void {
@@ -39,6 +44,33 @@ export function registerOrganization(program: Command): void {
       }),
     );
 
+  addCommand(family, 'update <uid>', {
+    description: 'Change what an organization asks of its users',
+    notes:
+      'Where a second factor is required, a sign-in with a password leads to setting one up. Sessions of users who have\n' +
+      'none end. Sign-ins through a provider are as strong as the provider makes them.',
+    examples: [
+      ['assay organization update acme --require-second-factor'],
+      ['assay organization update acme --no-require-second-factor'],
+    ],
+  })
+    .option('--require-second-factor', 'every user must have an authenticator app or a passkey')
+    .option('--no-require-second-factor', 'that is up to each user')
+    .action((uid: string, { requireSecondFactor: required, json, ...flags }: UpdateOptions) => {
+      if (required === undefined) {
+        throw new Refusal('Say what to change: --require-second-factor, or --no-require-second-factor.', 2);
+      }
+      return withContext(flags, async ({ db, clock }) => {
+        await requireOrganization(db.read, uid);
+        await db.write((tx) => requireSecondFactor(tx, commandLine(), uid, required, clock()));
+        const updated = (await listOrganizations(db.read)).find((organization) => organization.uid === uid);
+        if (json === true) return printJson(updated);
+        printLines(
+          required ? `${uid} requires a second factor.` : `In ${uid}, a second factor is up to each user.`,
+        );
+      });
+    });
+
   addCommand(family, 'list', {
     description: 'List the organizations',
     examples: [['assay organization list']],
@@ -49,7 +81,12 @@ export function registerOrganization(program: Command): void {
       printLines(
         ...table(
           organizations,
-          { ID: (row) => row.id, UID: (row) => row.uid, NAME: (row) => row.name },
+          {
+            ID: (row) => row.id,
+            UID: (row) => row.uid,
+            NAME: (row) => row.name,
+            'SECOND FACTOR': (row) => row.second_factor,
+          },
           'There is no organization yet. "assay organization create" makes one.',
         ),
       );

@@ -117,13 +117,22 @@ export function organizationByUid(db: Reader, uid: string): Promise<Organization
     .executeTakeFirst();
 }
 
-export function listOrganizations(db: Reader): Promise<Organization[]> {
-  return db
+/** An organization in a list, with what it asks of its users. */
+export interface ListedOrganization extends Organization {
+  second_factor: 'required' | 'optional';
+}
+
+export async function listOrganizations(db: Reader): Promise<ListedOrganization[]> {
+  const rows = await db
     .selectFrom('organizations')
-    .select(['id', 'uid', 'name'])
+    .select(['id', 'uid', 'name', 'require_second_factor'])
     .where('kind', '=', 'organization')
     .orderBy('id')
     .execute();
+  return rows.map(({ require_second_factor, ...organization }) => ({
+    ...organization,
+    second_factor: require_second_factor === 1 ? 'required' : 'optional',
+  }));
 }
 
 /** @returns every group with the uids of its organizations */

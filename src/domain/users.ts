@@ -3,7 +3,7 @@ import type { Actor } from '../auth/callers.ts';
 import type { Reader, Transaction } from '../db/engine.ts';
 import { nameKey } from '../db/portable.ts';
 import { recordChange } from './audit.ts';
-import { Failure, invalid } from './failure.ts';
+import { Failure, invalid, missing } from './failure.ts';
 import { cleanName } from './names.ts';
 import { organizationByUid } from './organizations.ts';
 
@@ -83,6 +83,36 @@ export async function createUser(
   return { id: row.id, uid, email };
 }
 
+/**
+ * Changes what a user is called.
+ * @throws Failure `invalid` for an empty or too long name, `missing` for an unknown user
+ */
+export async function renameUser(
+  tx: Transaction,
+  actor: Actor,
+  userId: number,
+  name: string,
+  now: number,
+): Promise<void> {
+  const clean = cleanName('name', name);
+  const user = await tx
+    .selectFrom('users')
+    .select(['name', 'organization_id'])
+    .where('id', '=', userId)
+    .executeTakeFirst();
+  if (user === undefined) throw missing('user');
+  if (user.name === clean) return;
+  await tx.updateTable('users').set({ name: clean }).where('id', '=', userId).execute();
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'user.rename',
+    object: ['user', userId],
+    organizationId: user.organization_id,
+    before: { name: user.name },
+    after: { name: clean },
+  });
+}
+
 async function requireOrganization(tx: Transaction, property: string, uid: string): Promise<number> {
   const organization = await organizationByUid(tx, uid);
   if (organization === undefined)
@@ -99,6 +129,8 @@ export interface ListedUser extends CreatedUser {
   banned: boolean;
   /** Whether they never signed in. */
   invited: boolean;
+  /** Whether they have an authenticator app or a passkey. */
+  second_factor: boolean;
 }
 
 /** @returns every user, oldest first */
@@ -128,6 +160,7 @@ function usersOf(db: Reader) {
   return db
     .selectFrom('users')
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')
+    .leftJoin('totp_secrets', 'totp_secrets.user_id', 'users.id')
     .select([
       'users.id',
       'users.uid',
@@ -137,15 +170,22 @@ function usersOf(db: Reader) {
       'users.staff',
       'users.banned_at',
       'users.accepted_at',
-    ]);
+      'totp_secrets.user_id as totp',
+    ])
+    .select((eb) =>
+      eb
+        .exists(eb.selectFrom('passkeys').select('passkeys.id').whereRef('passkeys.user_id', '=', 'users.id'))
+        .as('passkey'),
+    );
 }
 
-function listed({ banned_at, accepted_at, ...user }: UserRow): ListedUser {
+function listed({ banned_at, accepted_at, totp, passkey, ...user }: UserRow): ListedUser {
   return {
     ...user,
     admin: user.admin === 1,
     staff: user.staff === 1,
     banned: banned_at !== null,
     invited: accepted_at === null,
+    second_factor: totp !== null || Boolean(passkey),
   };
 }
