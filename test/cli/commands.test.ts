@@ -44,14 +44,32 @@ describe('assay organization', () => {
   it('creates and lists organizations', async () => {
     const created = await assay.json('organization', 'create', 'umbra', '--name', ' Umbra ');
     expect(created).toEqual({ id: expect.any(Number), uid: 'umbra', name: 'Umbra' });
-    expect(await assay.json('organization', 'list')).toContainEqual(created);
+    const listed = { ...created, second_factor: 'optional' };
+    expect(await assay.json('organization', 'list')).toContainEqual(listed);
     const { stdout } = await assay.run(['organization', 'list']);
-    expect(stdout).toMatch(/^ID +UID +NAME$/m);
-    expect(stdout).toMatch(new RegExp(`^${created.id} +umbra +Umbra$`, 'm'));
+    expect(stdout).toMatch(/^ID +UID +NAME +SECOND FACTOR$/m);
+    expect(stdout).toMatch(new RegExp(`^${created.id} +umbra +Umbra +optional$`, 'm'));
   });
 
   it('refuses a uid that is taken', () =>
     expectRefusal(['organization', 'create', 'acme', '--name', 'Again'], 1, 'The uid acme is taken already'));
+
+  it('requires a second factor, or leaves it to the users', async () => {
+    const created = await assay.json('organization', 'create', 'strict', '--name', 'Strict');
+    const update = ['organization', 'update', 'strict'];
+    const required = { ...created, second_factor: 'required' };
+    expect(await assay.json(...update, '--require-second-factor')).toEqual(required);
+    expect(await assay.json('organization', 'list')).toContainEqual(required);
+    expect((await assay.run([...update, '--no-require-second-factor'])).stdout).toBe(
+      'In strict, a second factor is up to each user.\n',
+    );
+    await expectRefusal(update, 2, 'Say what to change');
+    await expectRefusal(
+      ['organization', 'update', 'nobody', '--require-second-factor'],
+      1,
+      'There is no organization',
+    );
+  });
 
   it('keeps control characters off the terminal', async () => {
     await assay.json('organization', 'create', 'escape', '--name', 'a\u001b[2Jb');
@@ -125,6 +143,7 @@ describe('assay user', () => {
       staff: false,
       banned: false,
       invited: true,
+      second_factor: false,
     });
   });
 
@@ -160,6 +179,16 @@ describe('assay user', () => {
     const create = ['user', 'create', '--email'];
     await expectRefusal([...create, email.toUpperCase(), '--organization', 'acme'], 1, 'already');
     await expectRefusal([...create, nextEmail(), '--organization', 'nobody'], 1, 'no organization "nobody"');
+  });
+
+  it('resets second factors', async () => {
+    const { invite_url: _link, ...user } = await newUser('--staff');
+    const removed = { totp: false, passkeys: 0, recovery_codes: 0 };
+    expect(await assay.json('user', 'reset-second-factor', user.email)).toEqual({ ...user, removed });
+    expect((await assay.run(['user', 'reset-second-factor', user.email])).stdout).toBe(
+      `${user.email} had no second factor.\n`,
+    );
+    await expectRefusal(['user', 'reset-second-factor', 'nobody@example.com'], 1, 'There is no user');
   });
 
   it('bans by address, id and uid, and deletes who never signed in', async () => {

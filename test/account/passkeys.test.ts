@@ -1,0 +1,360 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Deviation, passkeyOptions, SoftwareAuthenticator } from '../harness/authenticator.ts';
+import { alertOn, codesOn, SECOND_FACTOR, SECURITY, sendCode } from '../harness/second-factors.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor, type Visitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+const ADD = `${SECURITY}/passkeys`;
+
+let server: TestServer;
+let now = Date.UTC(2026, 5, 1);
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+});
+afterAll(() => server.close());
+
+async function signedIn(organization?: string) {
+  const account = await worldOf(server).account({ organization });
+  const owner = newVisitor(server);
+  await owner.signIn(account.email, account.password);
+  return { ...account, owner };
+}
+
+/** Adds a passkey in the session of someone who has just signed in. */
+async function add(owner: Visitor, device: SoftwareAuthenticator, deviation?: Deviation) {
+  const page = await owner.open(SECURITY);
+  const credential = device.make(await passkeyOptions(owner, 'add'), deviation);
+  return owner.submit(page, { credential, name: 'Key on my desk' }, ADD);
+}
+
+async function accountWithPasskey(organization?: string) {
+  const account = await signedIn(organization);
+  const device = new SoftwareAuthenticator(server);
+  const page = await add(account.owner, device);
+  return { ...account, device, page };
+}
+
+/** Signs in with a passkey alone. */
+async function use(device: SoftwareAuthenticator, deviation?: Deviation, visitor = newVisitor(server)) {
+  const page = await visitor.open('/sign-in?to=/account/sessions');
+  const credential = device.use(await passkeyOptions(visitor, 'sign-in'), deviation);
+  return visitor.submit(page, { credential }, '/sign-in/passkey');
+}
+
+/** Proves a passkey after the password. */
+async function prove(
+  account: { email: string; password: string },
+  device: SoftwareAuthenticator,
+  deviation?: Deviation,
+) {
+  const visitor = newVisitor(server);
+  await visitor.signIn(account.email, account.password);
+  const page = await visitor.open(SECOND_FACTOR);
+  const credential = device.use(await passkeyOptions(visitor, 'second-factor'), deviation);
+  return visitor.submit(page, { credential }, `${SECOND_FACTOR}/passkey`);
+}
+
+const actionsOf = async (userId: number) =>
+  (await worldOf(server).auditEvents())
+    .filter((event) => event.user_id === userId || event.object_id === String(userId))
+    .map(({ action }) => action);
+
+const DEVIATIONS: [string, Deviation][] = [
+  ['another origin', { origin: 'https://evil.example' }],
+  ['the origin that is an IP address', { origin: 'http://127.0.0.1' }],
+  ['another relying party', { rpId: 'evil.example' }],
+  ['another challenge', { challenge: Buffer.from('another challenge').toString('base64url') }],
+  ['no user verification', { userVerified: false }],
+  ['the other ceremony', { type: 'webauthn.other' }],
+];
+
+describe('Adding a passkey', () => {
+  it('asks for one that signs in alone, without attestation', async () => {
+    const { owner, uid } = await signedIn();
+    expect(await passkeyOptions(owner, 'add')).toMatchObject({
+      rp: { id: 'localhost', name: 'Assay' },
+      user: { id: Buffer.from(uid).toString('base64url') },
+      attestation: 'none',
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      excludeCredentials: [],
+    });
+  });
+
+  it('shows recovery codes with the first one, and lists it', async () => {
+    const account = await signedIn();
+    const elsewhere = newVisitor(server);
+    await elsewhere.signIn(account.email, account.password);
+    const cookie = account.owner.cookies.get('assay-session');
+    const device = new SoftwareAuthenticator(server);
+    expect(codesOn(await add(account.owner, device))).toHaveLength(10);
+    expect(account.owner.cookies.get('assay-session')).not.toBe(cookie);
+    expect((await elsewhere.get('/account')).status).toBe(303);
+    expect((await account.owner.get(SECURITY)).text).toContain('Key on my desk');
+    expect(await actionsOf(account.id)).toEqual(
+      expect.arrayContaining(['passkey.add', 'recovery-codes.create']),
+    );
+
+    const second = await add(account.owner, new SoftwareAuthenticator(server));
+    expect(second.location).toBe(`${server.origin}${SECURITY}?done=passkey-added`);
+    const options = await passkeyOptions(account.owner, 'add');
+    expect(options['excludeCredentials']).toHaveLength(2);
+  });
+
+  it.each(DEVIATIONS)('WebAuthn, 7.1: refuses %s', async (_what, deviation) => {
+    const { owner, id } = await signedIn();
+    expect((await add(owner, new SoftwareAuthenticator(server), deviation)).status).toBe(409);
+    expect(await actionsOf(id)).not.toContain('passkey.add');
+  });
+
+  it('takes an answer once', async () => {
+    const { owner, id } = await signedIn();
+    const device = new SoftwareAuthenticator(server);
+    const page = await owner.open(SECURITY);
+    const credential = device.make(await passkeyOptions(owner, 'add'));
+    const cookie = owner.cookies.get('assay-passkey') ?? '';
+    const answer = { credential, name: 'First' };
+    expect((await owner.submit(page, answer, ADD)).status).toBe(200);
+    owner.cookies.set('assay-passkey', cookie);
+    const again = await owner.submit(await owner.open(SECURITY), { ...answer, name: 'Again' }, ADD);
+    expect(again.status).toBe(409);
+    expect((await actionsOf(id)).filter((action) => action === 'passkey.add')).toHaveLength(1);
+  });
+
+  it('does not take a passkey that another account has', async () => {
+    const { device } = await accountWithPasskey();
+    const other = await signedIn();
+    expect((await add(other.owner, device)).status).toBe(409);
+  });
+
+  it('does not take an answer to what another session was asked', async () => {
+    const [one, other] = [await signedIn(), await signedIn()];
+    const page = await one.owner.open(SECURITY);
+    const credential = new SoftwareAuthenticator(server).make(await passkeyOptions(other.owner, 'add'));
+    one.owner.cookies.set('assay-passkey', other.owner.cookies.get('assay-passkey') ?? '');
+    expect((await one.owner.submit(page, { credential, name: 'x' }, ADD)).status).toBe(409);
+  });
+
+  it.each(['', '{}', 'null', '{"id":1}', '[]'])('does not fall over %j', async (credential) => {
+    const { owner } = await signedIn();
+    const page = await owner.open(SECURITY);
+    await passkeyOptions(owner, 'add');
+    expect((await owner.submit(page, { credential, name: 'x' }, ADD)).status).toBe(409);
+  });
+
+  it('wants a recent sign-in', async () => {
+    const { owner } = await signedIn();
+    now += 600_000;
+    expect((await owner.get(SECURITY)).text).not.toContain('Add a passkey');
+    const csrf = /name="_csrf" value="([^"]+)"/.exec((await owner.get(SECURITY)).text)?.[1] ?? '';
+    const credential = new SoftwareAuthenticator(server).make(await passkeyOptions(owner, 'add'));
+    expect((await owner.post(ADD, { _csrf: csrf, credential, name: 'x' })).status).toBe(403);
+  });
+
+  it('asks nobody who did not sign in', async () => {
+    const visitor = newVisitor(server);
+    for (const purpose of ['add', 'confirm', 'second-factor'])
+      expect((await visitor.get(`/passkeys/options?for=${purpose}`)).status).toBe(303);
+  });
+});
+
+describe('Sign-in with a passkey alone', () => {
+  it('is complete, leads to where the sign-in was to lead, and is written down', async () => {
+    const { device, owner, id } = await accountWithPasskey();
+    const visitor = newVisitor(server);
+    const answer = await use(device, {}, visitor);
+    expect(answer.location).toBe(`${server.origin}/account/sessions`);
+    expect((await visitor.get('/account')).status).toBe(200);
+    expect(await actionsOf(id)).toContain('session.start');
+    expect((await owner.get(SECURITY)).text).toContain('from 127.0.0.1');
+    const sessions = await server.context.db.read
+      .selectFrom('sessions')
+      .select(['method', 'state'])
+      .where('user_id', '=', id)
+      .execute();
+    expect(sessions).toContainEqual({ method: 'passkey', state: 'complete' });
+  });
+
+  it('asks for any passkey of this server, with its user verified', async () => {
+    const options = await passkeyOptions(newVisitor(server), 'sign-in');
+    expect(options).toMatchObject({ rpId: 'localhost', userVerification: 'required', allowCredentials: [] });
+  });
+
+  it.each([
+    ...DEVIATIONS,
+    ['the user handle of somebody else', { userHandle: Buffer.from('somebody').toString('base64url') }],
+  ] as [string, Deviation][])('WebAuthn, 7.2: refuses %s', async (_what, deviation) => {
+    const { device, id } = await accountWithPasskey();
+    const answer = await use(device, deviation);
+    expect(answer.status).toBe(401);
+    expect(await actionsOf(id)).toContain('sign-in.refuse');
+    expect((await use(device)).status).toBe(303);
+  });
+
+  it('refuses in the same words a passkey that nobody has, and those of banned and single sign-on users', async () => {
+    const world = worldOf(server);
+    const { uid, id: organizationId } = await world.organization();
+    const banned = await accountWithPasskey();
+    await server.context.db.write((tx) =>
+      tx.updateTable('users').set({ banned_at: now }).where('id', '=', banned.id).execute(),
+    );
+    const provided = await accountWithPasskey(uid);
+    await server.context.db.write((tx) =>
+      tx
+        .insertInto('identity_providers')
+        .values({
+          organization_id: organizationId,
+          issuer: 'https://provider.example',
+          client_id: 'assay',
+          sealed_secret: null,
+          groups_claim: 'groups',
+          admin_group: null,
+          sso_only: 1,
+          created_at: now,
+        })
+        .execute(),
+    );
+    const stranger = new SoftwareAuthenticator(server);
+    stranger.make(await passkeyOptions((await signedIn()).owner, 'add'));
+    const words = new Set<string>();
+    for (const device of [banned.device, provided.device, stranger]) {
+      const answer = await use(device);
+      expect(answer.status).toBe(401);
+      words.add(alertOn(answer));
+    }
+    expect(words.size).toBe(1);
+    await server.context.db.write((tx) =>
+      tx.deleteFrom('identity_providers').where('organization_id', '=', organizationId).execute(),
+    );
+  });
+
+  it('does not take an answer twice, whether or not the authenticator counts', async () => {
+    for (const counter of [undefined, 0]) {
+      const { device } = await accountWithPasskey();
+      const visitor = newVisitor(server);
+      const page = await visitor.open('/sign-in');
+      const options = await passkeyOptions(visitor, 'sign-in');
+      const cookie = visitor.cookies.get('assay-passkey') ?? '';
+      const credential = device.use(options, counter === undefined ? {} : { counter });
+      expect((await visitor.submit(page, { credential }, '/sign-in/passkey')).status).toBe(303);
+      // Whoever saw all of it has the cookie as well.
+      const thief = newVisitor(server);
+      const form = await thief.open('/sign-in');
+      thief.cookies.set('assay-passkey', cookie);
+      expect((await thief.submit(form, { credential }, '/sign-in/passkey')).status).toBe(401);
+    }
+  });
+
+  it('has one winner of two who send the same answer at once', async () => {
+    const { device } = await accountWithPasskey();
+    const visitors = [newVisitor(server), newVisitor(server), newVisitor(server)];
+    const pages = await Promise.all(visitors.map((visitor) => visitor.open('/sign-in')));
+    const [first] = visitors;
+    const credential = device.use(await passkeyOptions(first ?? newVisitor(server), 'sign-in'), {
+      counter: 0,
+    });
+    const cookie = first?.cookies.get('assay-passkey') ?? '';
+    const answers = await Promise.all(
+      visitors.map((visitor, index) => {
+        visitor.cookies.set('assay-passkey', cookie);
+        return visitor.submit(pages[index] ?? (pages[0] as never), { credential }, '/sign-in/passkey');
+      }),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
+  });
+
+  it('does not take an answer to what another browser was asked, or that took five minutes', async () => {
+    const { device } = await accountWithPasskey();
+    const [asked, other] = [newVisitor(server), newVisitor(server)];
+    const credential = device.use(await passkeyOptions(asked, 'sign-in'));
+    const form = await other.open('/sign-in');
+    expect((await other.submit(form, { credential }, '/sign-in/passkey')).status).toBe(401);
+    const page = await asked.open('/sign-in');
+    now += 300_000;
+    expect((await asked.submit(page, { credential }, '/sign-in/passkey')).status).toBe(401);
+  });
+
+  it('WebAuthn, 6.1.1: refuses a signature counter that does not grow, and writes that down', async () => {
+    const { device } = await accountWithPasskey();
+    expect((await use(device, { counter: 7 })).status).toBe(303);
+    for (const counter of [7, 6, 0]) expect((await use(device, { counter })).status).toBe(401);
+    const events = (await worldOf(server).auditEvents()).filter(
+      (event) => event.action === 'passkey.refuse' && event.object_id === device.id,
+    );
+    expect(events.map(({ before, after }) => [JSON.parse(before ?? ''), JSON.parse(after ?? '')])).toEqual(
+      [7, 6, 0].map((counter) => [{ user: expect.any(Number), counter: 7 }, { counter }]),
+    );
+    expect((await use(device, { counter: 8 })).status).toBe(303);
+  });
+
+  it('allows an authenticator that does not count', async () => {
+    const { device } = await accountWithPasskey();
+    expect((await use(device, { counter: 0 })).status).toBe(303);
+    expect((await use(device, { counter: 0 })).status).toBe(303);
+  });
+});
+
+describe('A passkey as second factor', () => {
+  it('completes a sign-in with the password', async () => {
+    const account = await accountWithPasskey();
+    const half = await newVisitor(server).signIn(account.email, account.password);
+    expect(half.location).toContain(SECOND_FACTOR);
+    expect((await prove(account, account.device)).location).toBe(`${server.origin}/account`);
+    const sessions = await server.context.db.read
+      .selectFrom('sessions')
+      .select('method')
+      .where('user_id', '=', account.id)
+      .execute();
+    expect(sessions).toContainEqual({ method: 'password+passkey' });
+  });
+
+  it.each(DEVIATIONS)('WebAuthn, 7.2: refuses %s', async (_what, deviation) => {
+    const account = await accountWithPasskey();
+    expect((await prove(account, account.device, deviation)).status).toBe(401);
+  });
+
+  it('refuses the passkey of somebody else, and an answer to a sign-in', async () => {
+    const [one, other] = [await accountWithPasskey(), await accountWithPasskey()];
+    expect((await prove(one, other.device)).status).toBe(401);
+    const visitor = newVisitor(server);
+    await visitor.signIn(one.email, one.password);
+    const page = await visitor.open(SECOND_FACTOR);
+    const credential = one.device.use(await passkeyOptions(visitor, 'sign-in'));
+    expect((await visitor.submit(page, { credential }, `${SECOND_FACTOR}/passkey`)).status).toBe(401);
+  });
+
+  it('has recovery codes beside it', async () => {
+    const account = await accountWithPasskey();
+    const visitor = newVisitor(server);
+    await visitor.signIn(account.email, account.password);
+    const [code = ''] = codesOn(account.page);
+    expect((await sendCode(visitor, 'recovery_code', code)).status).toBe(303);
+  });
+});
+
+describe('The passkeys of an account', () => {
+  it('confirm who it is, and are removed', async () => {
+    const account = await accountWithPasskey();
+    const { owner, device } = account;
+    now += 600_000;
+    const page = await owner.open(SECURITY);
+    const credential = device.use(await passkeyOptions(owner, 'confirm'));
+    expect((await owner.submit(page, { credential }, `${SECURITY}/confirm/passkey`)).status).toBe(303);
+    const recent = await owner.open(SECURITY);
+    const removed = await owner.submit(recent, {}, `${ADD}/remove`);
+    expect(removed.location).toBe(`${server.origin}${SECURITY}?done=passkey-removed`);
+    expect(await actionsOf(account.id)).toContain('passkey.remove');
+    expect((await use(device)).status).toBe(401);
+    expect((await newVisitor(server).signIn(account.email, account.password)).location).toBe(
+      `${server.origin}/account`,
+    );
+  });
+
+  it('are nobody else’s to remove', async () => {
+    const [one, other] = [await accountWithPasskey(), await accountWithPasskey()];
+    const page = await one.owner.open(SECURITY);
+    const answer = await one.owner.submit(page, { passkey: other.device.id }, `${ADD}/remove`);
+    expect(answer.status).toBe(404);
+    expect((await use(other.device)).status).toBe(303);
+  });
+});

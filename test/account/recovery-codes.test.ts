@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeAt, codesOn, SECURITY, sendCode, setUpTotp } from '../harness/second-factors.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let now = Date.UTC(2026, 5, 1);
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+});
+afterAll(() => server.close());
+
+async function accountWithCodes() {
+  const account = await worldOf(server).account();
+  const owner = newVisitor(server);
+  await owner.signIn(account.email, account.password);
+  const { secret, codes } = await setUpTotp(owner, now);
+  now += 60_000;
+  return { ...account, owner, secret, codes };
+}
+
+/** Signs in with the password and this recovery code. */
+async function recover(account: { email: string; password: string }, code: string) {
+  const visitor = newVisitor(server);
+  await visitor.signIn(account.email, account.password);
+  return sendCode(visitor, 'recovery_code', code);
+}
+
+const storedCodes = (userId: number) =>
+  server.context.db.read.selectFrom('recovery_codes').selectAll().where('user_id', '=', userId).execute();
+
+describe('Recovery codes', () => {
+  it('are ten, different, of 80 random bits, and stored as hashes only', async () => {
+    const { id, codes } = await accountWithCodes();
+    expect(codes).toHaveLength(10);
+    expect(new Set(codes).size).toBe(10);
+    // Sixteen characters of five bits each.
+    for (const code of codes) expect(code).toMatch(/^[0-9a-hj-km-np-tv-z]{4}(-[0-9a-hj-km-np-tv-z]{4}){3}$/);
+    const stored = JSON.stringify(await storedCodes(id));
+    const logged = JSON.stringify(await worldOf(server).auditEvents()) + JSON.stringify(server.logs());
+    for (const code of codes) {
+      expect(stored).not.toContain(code.replaceAll('-', ''));
+      expect(logged).not.toContain(code);
+    }
+  });
+
+  it('sign in once each', async () => {
+    const account = await accountWithCodes();
+    const [first = '', second = ''] = account.codes;
+    expect((await recover(account, first)).location).toBe(`${server.origin}/account`);
+    expect((await recover(account, first)).status).toBe(401);
+    expect((await recover(account, second)).status).toBe(303);
+    expect((await account.owner.get(SECURITY)).text).toContain('8 codes are left');
+    const sessions = await server.context.db.read
+      .selectFrom('sessions')
+      .select('method')
+      .where('user_id', '=', account.id)
+      .execute();
+    expect(sessions).toContainEqual({ method: 'password+recovery' });
+    const events = await worldOf(server).auditEvents();
+    const uses = events.filter((event) => event.action === 'recovery-code.use');
+    expect(uses.filter((event) => event.object_id === String(account.id))).toHaveLength(2);
+  });
+
+  it.each([
+    ['in capitals', (code: string) => code.toUpperCase()],
+    ['without dashes', (code: string) => code.replaceAll('-', '')],
+    ['with spaces', (code: string) => ` ${code.replaceAll('-', ' ')}\t`],
+    ['with letters for digits', (code: string) => code.replaceAll('0', 'O').replaceAll('1', 'l')],
+  ])('are taken %s', async (_how, typed) => {
+    const account = await accountWithCodes();
+    expect((await recover(account, typed(account.codes[0] ?? ''))).status).toBe(303);
+  });
+
+  it('of one account do not open another', async () => {
+    const [one, other] = [await accountWithCodes(), await accountWithCodes()];
+    expect((await recover(one, other.codes[0] ?? '')).status).toBe(401);
+  });
+
+  it('have one winner of two who send the same one at once', async () => {
+    const account = await accountWithCodes();
+    const answers = await Promise.all([1, 2, 3].map(() => recover(account, account.codes[0] ?? '')));
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
+  });
+
+  it('are replaced by new ones', async () => {
+    const account = await accountWithCodes();
+    const { owner } = account;
+    const elsewhere = newVisitor(server);
+    await elsewhere.signIn(account.email, account.password);
+    await sendCode(elsewhere, 'code', codeAt(account.secret, now));
+    expect((await elsewhere.get('/account')).status).toBe(200);
+    const page = await owner.submit(await owner.open(SECURITY), {}, `${SECURITY}/recovery-codes`);
+    const codes = codesOn(page);
+    expect(codes).toHaveLength(10);
+    expect((await elsewhere.get('/account')).status).toBe(303);
+    expect((await owner.get(SECURITY)).text).toContain('10 codes are left');
+    expect((await recover(account, account.codes[0] ?? '')).status).toBe(401);
+    expect((await recover(account, codes[0] ?? '')).status).toBe(303);
+  });
+
+  it('go with the last factor', async () => {
+    const account = await accountWithCodes();
+    const { owner } = account;
+    await owner.submit(await owner.open(SECURITY), {}, `${SECURITY}/authenticator/remove`);
+    expect(await storedCodes(account.id)).toEqual([]);
+    const page = await owner.open(SECURITY);
+    expect(page.text).not.toContain('codes are left');
+    const csrf = /name="_csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    expect((await owner.post(`${SECURITY}/recovery-codes`, { _csrf: csrf })).status).toBe(409);
+  });
+});

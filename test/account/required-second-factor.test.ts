@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandLine } from '../../src/auth/callers.ts';
+import { requireSecondFactor, resetSecondFactor } from '../../src/domain/second-factors.ts';
+import { passkeyOptions, SoftwareAuthenticator } from '../harness/authenticator.ts';
+import {
+  alertOn,
+  codeAt,
+  codesOn,
+  keyOn,
+  SECOND_FACTOR,
+  SECURITY,
+  sendCode,
+  setUpTotp,
+} from '../harness/second-factors.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+const SET_UP = `${SECOND_FACTOR}/set-up`;
+
+let server: TestServer;
+let now = Date.UTC(2026, 5, 1);
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+});
+afterAll(() => server.close());
+
+const require = (uid: string, required = true) =>
+  server.context.db.write((tx) => requireSecondFactor(tx, commandLine(), uid, required, now));
+
+async function strictOrganization(): Promise<string> {
+  const { uid } = await worldOf(server).organization();
+  await require(uid);
+  return uid;
+}
+
+describe('An organization that requires a second factor', () => {
+  it('has its users set up an authenticator app before their sign-in is complete', async () => {
+    const account = await worldOf(server).account({ organization: await strictOrganization() });
+    const visitor = newVisitor(server);
+    const half = await visitor.signIn(account.email, account.password, '/account/sessions');
+    expect(half.location).toContain(SECOND_FACTOR);
+    expect((await visitor.get('/account')).status).toBe(303);
+
+    const form = await visitor.open(half.location ?? '');
+    expect(form.url).toBe(`${server.origin}${SET_UP}?to=%2Faccount%2Fsessions`);
+    const secret = keyOn(form);
+    const wrong = await visitor.submit(form, { code: '000000' }, SET_UP);
+    expect(wrong.status).toBe(422);
+    expect(keyOn(wrong)).toBe(secret);
+    const done = await visitor.submit(form, { code: codeAt(secret, now) }, SET_UP);
+    expect(done.status).toBe(200);
+    expect(codesOn(done)).toHaveLength(10);
+    expect(done.text).toContain('href="/account/sessions"');
+    expect((await visitor.get('/account')).status).toBe(200);
+
+    // The next sign-in asks for it.
+    now += 30_000;
+    const next = newVisitor(server);
+    await next.signIn(account.email, account.password);
+    expect((await next.open(SECOND_FACTOR)).url).toBe(`${server.origin}${SECOND_FACTOR}`);
+    expect((await sendCode(next, 'code', codeAt(secret, now))).status).toBe(303);
+  });
+
+  it('or a passkey', async () => {
+    const account = await worldOf(server).account({ organization: await strictOrganization() });
+    const visitor = newVisitor(server);
+    await visitor.signIn(account.email, account.password);
+    const device = new SoftwareAuthenticator(server);
+    const refused = await visitor.submit(
+      await visitor.open(SECOND_FACTOR),
+      { credential: device.make(await passkeyOptions(visitor, 'add'), { userVerified: false }) },
+      `${SET_UP}/passkey`,
+    );
+    expect(refused.status).toBe(422);
+    const form = await visitor.open(SECOND_FACTOR);
+    const credential = device.make(await passkeyOptions(visitor, 'add'));
+    const done = await visitor.submit(form, { credential }, `${SET_UP}/passkey`);
+    expect(codesOn(done)).toHaveLength(10);
+    expect((await visitor.get('/account')).status).toBe(200);
+  });
+
+  it('does not let someone who has a factor add another one instead of proving it', async () => {
+    const account = await worldOf(server).account({ organization: await strictOrganization() });
+    const [owner, thief] = [newVisitor(server), newVisitor(server)];
+    await owner.signIn(account.email, account.password);
+    await thief.signIn(account.email, account.password);
+    const form = await thief.open(SECOND_FACTOR);
+    const early = await owner.open(SECOND_FACTOR);
+    await owner.submit(early, { code: codeAt(keyOn(early), now) }, SET_UP);
+    // The session that knew the password only has ended; and a new one is sent to prove the factor.
+    const answer = await thief.submit(form, { code: codeAt(keyOn(form), now) }, SET_UP);
+    expect(answer.status).not.toBe(200);
+    await thief.signIn(account.email, account.password);
+    expect((await thief.open(SET_UP)).url).toContain(`${SECOND_FACTOR}?`);
+    const page = await thief.open(SECOND_FACTOR);
+    const csrf = /name="_csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    const credential = new SoftwareAuthenticator(server).make(await passkeyOptions(thief, 'add'));
+    expect((await thief.post(`${SET_UP}/passkey`, { _csrf: csrf, credential })).status).toBe(409);
+    expect((await thief.get('/account')).status).toBe(303);
+  });
+
+  it('ends the sessions of users without a factor when it begins, and no others', async () => {
+    const world = worldOf(server);
+    const { uid } = await world.organization();
+    const [without, having] = [
+      await world.account({ organization: uid }),
+      await world.account({ organization: uid }),
+    ];
+    const stranger = await world.account();
+    const visitors = [newVisitor(server), newVisitor(server), newVisitor(server)] as const;
+    await visitors[0].signIn(without.email, without.password);
+    await visitors[1].signIn(having.email, having.password);
+    await setUpTotp(visitors[1], now);
+    await visitors[2].signIn(stranger.email, stranger.password);
+    await require(uid);
+    await require(uid);
+    const statuses = await Promise.all(
+      visitors.map(async (visitor) => (await visitor.get('/account')).status),
+    );
+    expect(statuses).toEqual([303, 200, 200]);
+    const events = (await world.auditEvents()).filter(
+      (event) => event.action === 'organization.update' && event.object_id === uid,
+    );
+    expect(events).toHaveLength(1);
+    expect(JSON.parse(events[0]?.after ?? '')).toEqual({ require_second_factor: true });
+  });
+
+  it('keeps the last factor, and leaves it to its users once it no longer requires one', async () => {
+    const world = worldOf(server);
+    const organization = await strictOrganization();
+    const account = await world.account({ organization });
+    const visitor = newVisitor(server);
+    await visitor.signIn(account.email, account.password);
+    const form = await visitor.open(SECOND_FACTOR);
+    await visitor.submit(form, { code: codeAt(keyOn(form), now) }, SET_UP);
+    const remove = `${SECURITY}/authenticator/remove`;
+    const refused = await visitor.submit(await visitor.open(SECURITY), {}, remove);
+    expect(refused.status).toBe(403);
+    expect(alertOn(refused)).toContain('Add another one first');
+    expect((await visitor.get(SECURITY)).text).toContain('An authenticator app is set up');
+
+    const device = new SoftwareAuthenticator(server);
+    const page = await visitor.open(SECURITY);
+    const credential = device.make(await passkeyOptions(visitor, 'add'));
+    await visitor.submit(page, { credential, name: 'Phone' }, `${SECURITY}/passkeys`);
+    // Both at once: one of them stays.
+    const both = await visitor.open(SECURITY);
+    await Promise.all([
+      visitor.submit(both, {}, remove),
+      visitor.submit(both, {}, `${SECURITY}/passkeys/remove`),
+    ]);
+    const { db } = server.context;
+    const left = await Promise.all([
+      db.read.selectFrom('totp_secrets').select('user_id').where('user_id', '=', account.id).execute(),
+      db.read.selectFrom('passkeys').select('id').where('user_id', '=', account.id).execute(),
+    ]);
+    expect(left.flat()).toHaveLength(1);
+
+    await require(organization, false);
+    const after = newVisitor(server);
+    const other = await world.account({ organization });
+    expect((await after.signIn(other.email, other.password)).location).toBe(`${server.origin}/account`);
+  });
+});
+
+describe('Someone who lost every factor', () => {
+  it('signs in with the password once an operator has reset them, and their sessions ended', async () => {
+    const world = worldOf(server);
+    const account = await world.account();
+    const visitor = newVisitor(server);
+    await visitor.signIn(account.email, account.password);
+    await setUpTotp(visitor, now);
+    const had = await server.context.db.write((tx) => resetSecondFactor(tx, commandLine(), account.id, now));
+    expect(had).toMatchObject({ totp: true, passkeys: 0, recoveryCodes: 10 });
+    expect((await visitor.get('/account')).status).toBe(303);
+    expect((await newVisitor(server).signIn(account.email, account.password)).location).toBe(
+      `${server.origin}/account`,
+    );
+    const events = await world.auditEvents();
+    const event = events.find(
+      ({ action, object_id }) => action === 'user.reset-second-factor' && object_id === String(account.id),
+    );
+    expect(JSON.parse(event?.before ?? '')).toEqual({ totp: true, passkeys: 0, recovery_codes: 10 });
+  });
+});

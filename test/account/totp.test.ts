@@ -1,0 +1,276 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  alertOn,
+  codeAt,
+  keyOn,
+  SECOND_FACTOR,
+  SECURITY,
+  sendCode,
+  setUpTotp,
+} from '../harness/second-factors.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor, type Visitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+const STEP = 30_000;
+
+let server: TestServer;
+// The start of a time step.
+let now = Date.UTC(2026, 5, 1);
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+});
+afterAll(() => server.close());
+
+/** An account with an authenticator app, some steps ago. */
+async function accountWithTotp() {
+  const account = await worldOf(server).account();
+  const owner = newVisitor(server);
+  await owner.signIn(account.email, account.password);
+  const { secret, codes } = await setUpTotp(owner, now);
+  now += 10 * STEP;
+  return { ...account, owner, secret, codes };
+}
+
+/** Someone whose password was right. */
+async function halfSignedIn(account: { email: string; password: string }): Promise<Visitor> {
+  const visitor = newVisitor(server);
+  await visitor.signIn(account.email, account.password);
+  return visitor;
+}
+
+const eventsOf = async (userId: number) =>
+  (await worldOf(server).auditEvents()).filter(
+    (event) => event.object_type === 'user' && event.object_id === String(userId),
+  );
+
+describe('Setting up an authenticator app', () => {
+  it('shows a key as a picture and as text, and takes it once a code of it was right', async () => {
+    const account = await worldOf(server).account();
+    const visitor = newVisitor(server);
+    await visitor.signIn(account.email, account.password);
+    const elsewhere = newVisitor(server);
+    await elsewhere.signIn(account.email, account.password);
+    const cookie = visitor.cookies.get('assay-session');
+
+    const form = await visitor.open(`${SECURITY}/authenticator`);
+    expect(form.text).toMatch(/<svg class="qr"[^>]*role="img" aria-label="[^"]+"/);
+    const secret = keyOn(form);
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/);
+
+    const wrong = await visitor.submit(form, { code: '000000' }, `${SECURITY}/authenticator`);
+    expect(wrong.status).toBe(422);
+    expect(wrong.text).toContain('id="code-error"');
+    expect(keyOn(wrong)).toBe(secret);
+    expect(await newVisitor(server).signIn(account.email, account.password)).toMatchObject({
+      location: `${server.origin}/account`,
+    });
+
+    const again = { ...wrong, url: form.url };
+    const done = await visitor.submit(again, { code: codeAt(secret, now) }, `${SECURITY}/authenticator`);
+    expect(done.status).toBe(200);
+    expect(done.text).toContain('id="recovery-codes"');
+    // Another secret for this session, and the others ended.
+    expect(visitor.cookies.get('assay-session')).not.toBe(cookie);
+    expect((await visitor.get(SECURITY)).text).toContain('An authenticator app is set up');
+    expect((await elsewhere.get('/account')).status).toBe(303);
+
+    const { db } = server.context;
+    const stored = await db.read
+      .selectFrom('totp_secrets')
+      .selectAll()
+      .where('user_id', '=', account.id)
+      .executeTakeFirstOrThrow();
+    expect(stored.sealed_secret).not.toContain(secret);
+    const events = await eventsOf(account.id);
+    expect(events.map(({ action }) => action)).toEqual(
+      expect.arrayContaining(['totp.add', 'recovery-codes.create']),
+    );
+    expect(JSON.stringify(events)).not.toContain(secret);
+  });
+
+  it('does not take the form of another session, nor an old one', async () => {
+    const account = await worldOf(server).account();
+    const [mine, other] = [await halfSignedIn(account), await halfSignedIn(account)];
+    const form = await mine.open(`${SECURITY}/authenticator`);
+    const setUp = /name="set_up" value="([^"]+)"/.exec(form.text)?.[1] ?? '';
+    const code = codeAt(keyOn(form), now);
+    const foreign = await other.open(`${SECURITY}/authenticator`);
+    const path = `${SECURITY}/authenticator`;
+    expect((await other.submit(foreign, { set_up: setUp, code }, path)).status).toBe(422);
+    now += 900_000;
+    const late = await mine.submit(form, { code: codeAt(keyOn(form), now) }, path);
+    expect(late.status).toBe(403);
+  });
+
+  it('keeps one app an account', async () => {
+    const { owner, secret } = await accountWithTotp();
+    const { page } = await setUpTotp(owner, now);
+    expect(page.status).toBe(409);
+    expect(alertOn(page)).toContain('Remove it first');
+    expect(secret).not.toBe('');
+  });
+});
+
+describe('Sign-in with a code', () => {
+  it('is good for nothing before the code, and replaces the session after it', async () => {
+    const account = await accountWithTotp();
+    const visitor = newVisitor(server);
+    const half = await visitor.signIn(account.email, account.password, '/account/sessions');
+    expect(half.location).toBe(`${server.origin}${SECOND_FACTOR}?to=%2Faccount%2Fsessions`);
+    expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in`);
+    const cookie = visitor.cookies.get('assay-session');
+
+    const page = await visitor.open(`${SECOND_FACTOR}?to=/account/sessions`);
+    const code = codeAt(account.secret, now);
+    const done = await visitor.submit(page, { code: `${code.slice(0, 3)} ${code.slice(3)}` }, SECOND_FACTOR);
+    expect(done.status).toBe(303);
+    expect(done.location).toBe(`${server.origin}/account/sessions`);
+    expect(visitor.cookies.get('assay-session')).not.toBe(cookie);
+    expect((await visitor.get('/account')).status).toBe(200);
+
+    const sessions = await server.context.db.read
+      .selectFrom('sessions')
+      .select(['state', 'method'])
+      .where('user_id', '=', account.id)
+      .orderBy('created_at', 'desc')
+      .execute();
+    expect(sessions[0]).toEqual({ state: 'complete', method: 'password+totp' });
+    expect(sessions.some(({ state }) => state === 'pending')).toBe(false);
+    now += STEP;
+  });
+
+  it('never leads to another site', async () => {
+    const account = await accountWithTotp();
+    const visitor = await halfSignedIn(account);
+    const page = await visitor.open(SECOND_FACTOR);
+    const fields = { code: codeAt(account.secret, now), to: 'https://evil.example/' };
+    expect((await visitor.submit(page, fields, SECOND_FACTOR)).location).toBe(`${server.origin}/account`);
+  });
+
+  it('RFC 6238, 5.2: a code is good once, also the one that set the app up', async () => {
+    const account = await worldOf(server).account();
+    const owner = newVisitor(server);
+    await owner.signIn(account.email, account.password);
+    const { secret } = await setUpTotp(owner, now);
+    const first = await halfSignedIn(account);
+    expect((await sendCode(first, 'code', codeAt(secret, now))).status).toBe(401);
+    now += STEP;
+    expect((await sendCode(first, 'code', codeAt(secret, now))).status).toBe(303);
+    const second = await halfSignedIn(account);
+    expect((await sendCode(second, 'code', codeAt(secret, now))).status).toBe(401);
+    // Nor is an older one, once a newer one was taken.
+    expect((await sendCode(second, 'code', codeAt(secret, now - STEP))).status).toBe(401);
+    expect((await sendCode(second, 'code', codeAt(secret, now + STEP))).status).toBe(303);
+  });
+
+  it('RFC 6238, 5.2: takes a clock that is one step off, and no more', async () => {
+    const account = await accountWithTotp();
+    const visitor = await halfSignedIn(account);
+    const refused = async (offset: number) =>
+      expect((await sendCode(visitor, 'code', codeAt(account.secret, now + offset))).status).toBe(401);
+    await refused(-2 * STEP);
+    await refused(2 * STEP);
+    expect((await sendCode(visitor, 'code', codeAt(account.secret, now - STEP))).status).toBe(303);
+    const ahead = await halfSignedIn(account);
+    expect((await sendCode(ahead, 'code', codeAt(account.secret, now + STEP))).status).toBe(303);
+  });
+
+  it.each(['', '12345', '1234567', 'abcdef', '１２３４５６'])('refuses %j', async (code) => {
+    const account = await accountWithTotp();
+    expect((await sendCode(await halfSignedIn(account), 'code', code)).status).toBe(401);
+  });
+
+  it('has one winner of two who send the same code at once', async () => {
+    const account = await accountWithTotp();
+    const visitors = await Promise.all([1, 2, 3].map(() => halfSignedIn(account)));
+    const code = codeAt(account.secret, now);
+    const answers = await Promise.all(visitors.map((visitor) => sendCode(visitor, 'code', code)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
+  });
+
+  it('locks after ten wrong codes, in the same words, until ten minutes have gone', async () => {
+    const account = await accountWithTotp();
+    const visitor = await halfSignedIn(account);
+    const words = new Set<string>();
+    for (let attempt = 1; attempt <= 10; attempt += 1) {
+      const answer = await sendCode(visitor, 'code', codeAt(account.secret, now + 100 * STEP));
+      expect(answer.status).toBe(401);
+      words.add(alertOn(answer));
+    }
+    // A new sign-in is no way around it, nor is another kind of code.
+    const anew = await halfSignedIn(account);
+    const locked = await sendCode(anew, 'code', codeAt(account.secret, now));
+    expect(locked.status).toBe(429);
+    expect(locked.headers.get('retry-after')).toBe('600');
+    words.add(alertOn(locked));
+    expect(words.size).toBe(1);
+    expect((await sendCode(anew, 'recovery_code', account.codes[0] ?? '')).status).toBe(429);
+    const actions = (await eventsOf(account.id)).map(({ action }) => action);
+    expect(actions.filter((action) => action === 'second-factor.refuse')).toHaveLength(9);
+    expect(actions.filter((action) => action === 'second-factor.lock')).toHaveLength(1);
+    now += 600_000;
+    expect((await sendCode(anew, 'code', codeAt(account.secret, now))).status).toBe(303);
+  });
+
+  it('is for people whose first factor was right a short while ago', async () => {
+    const account = await accountWithTotp();
+    expect((await newVisitor(server).get(SECOND_FACTOR)).location).toBe(`${server.origin}/sign-in`);
+    expect((await account.owner.get(SECOND_FACTOR)).location).toBe(`${server.origin}/account`);
+    const slow = await halfSignedIn(account);
+    const page = await slow.open(SECOND_FACTOR);
+    now += 900_000;
+    const late = await slow.submit(page, { code: codeAt(account.secret, now) }, SECOND_FACTOR);
+    expect(late.location).toBe(`${server.origin}/sign-in`);
+    expect((await slow.get('/account')).status).toBe(303);
+  });
+});
+
+describe('Changing second factors', () => {
+  it('wants the password or a code once the sign-in was ten minutes ago', async () => {
+    const account = await accountWithTotp();
+    const { owner } = account;
+    now += 600_000;
+    const page = await owner.open(SECURITY);
+    expect(page.text).toContain('Confirm that it is you');
+    expect(page.text).not.toContain('Remove the authenticator app');
+    const csrf = /name="_csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    const remove = `${SECURITY}/authenticator/remove`;
+    expect((await owner.post(remove, { _csrf: csrf })).status).toBe(403);
+
+    const wrong = await owner.submit(page, { proof: 'not the password' }, `${SECURITY}/confirm`);
+    expect(wrong.status).toBe(401);
+    expect(wrong.text).toContain('id="proof-error"');
+    const before = owner.cookies.get('assay-session');
+    const right = await owner.submit(page, { proof: account.password }, `${SECURITY}/confirm`);
+    expect(right.status).toBe(303);
+    expect(owner.cookies.get('assay-session')).not.toBe(before);
+
+    const recent = await owner.open(SECURITY);
+    expect((await owner.submit(recent, {}, remove)).status).toBe(303);
+    expect((await eventsOf(account.id)).map(({ action }) => action)).toContain('totp.remove');
+    expect(await newVisitor(server).signIn(account.email, account.password)).toMatchObject({
+      location: `${server.origin}/account`,
+    });
+  });
+
+  it('takes a code instead of the password, once', async () => {
+    const account = await accountWithTotp();
+    now += 600_000;
+    const page = await account.owner.open(SECURITY);
+    const proof = codeAt(account.secret, now);
+    const confirm = `${SECURITY}/confirm`;
+    expect((await account.owner.submit(page, { proof }, confirm)).status).toBe(303);
+    expect((await sendCode(await halfSignedIn(account), 'code', proof)).status).toBe(401);
+  });
+
+  it('counts wrong answers like wrong codes', async () => {
+    const account = await accountWithTotp();
+    now += 600_000;
+    const page = await account.owner.open(SECURITY);
+    const confirm = `${SECURITY}/confirm`;
+    for (let attempt = 1; attempt <= 10; attempt += 1)
+      expect((await account.owner.submit(page, { proof: '000000' }, confirm)).status).toBe(401);
+    expect((await account.owner.submit(page, { proof: account.password }, confirm)).status).toBe(429);
+  });
+});

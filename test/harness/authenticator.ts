@@ -1,0 +1,137 @@
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import type { TestServer } from './server.ts';
+import type { Visitor } from './visitor.ts';
+
+/** What an authenticator, or the browser before it, does other than it should. */
+export interface Deviation {
+  origin?: string;
+  rpId?: string;
+  challenge?: string;
+  userVerified?: boolean;
+  counter?: number;
+  /** The user that it says the passkey is of. */
+  userHandle?: string;
+  type?: string;
+}
+
+interface Options {
+  challenge: string;
+  rp?: { id: string };
+  rpId?: string;
+  user?: { id: string };
+}
+
+const USER_PRESENT = 0x01;
+const USER_VERIFIED = 0x04;
+const KEY_INCLUDED = 0x40;
+
+/** An authenticator with one passkey, and the browser around it: ES256, attestation `none` (WebAuthn, section 6). */
+export class SoftwareAuthenticator {
+  readonly id = randomBytes(32).toString('base64url');
+  counter = 0;
+  readonly #origin: string;
+  readonly #privateKey: KeyObject;
+  readonly #publicKey: KeyObject;
+  #userHandle = '';
+
+  constructor({ origin }: TestServer) {
+    this.#origin = origin.replace('127.0.0.1', 'localhost');
+    const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    this.#privateKey = keys.privateKey;
+    this.#publicKey = keys.publicKey;
+  }
+
+  /** @returns the credential that `navigator.credentials.create` would give, as JSON */
+  make(options: Options, deviation: Deviation = {}): string {
+    this.#userHandle = options.user?.id ?? '';
+    const rpId = deviation.rpId ?? options.rp?.id ?? '';
+    const { x = '', y = '' } = this.#publicKey.export({ format: 'jwk' });
+    const id = Buffer.from(this.id, 'base64url');
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(id.length);
+    const authData = Buffer.concat([
+      this.#header(rpId, deviation, KEY_INCLUDED),
+      Buffer.alloc(16),
+      length,
+      id,
+      // COSE (RFC 9053, section 7.1): {1: 2, 3: -7, -1: 1, -2: x, -3: y}
+      Buffer.from('a5010203262001215820', 'hex'),
+      Buffer.from(x, 'base64url'),
+      Buffer.from('225820', 'hex'),
+      Buffer.from(y, 'base64url'),
+    ]);
+    const authDataLength = Buffer.alloc(2);
+    authDataLength.writeUInt16BE(authData.length);
+    const attestationObject = Buffer.concat([
+      // {"fmt": "none", "attStmt": {}, "authData": …}
+      Buffer.from('a363', 'hex'),
+      Buffer.from('fmt'),
+      Buffer.from('64', 'hex'),
+      Buffer.from('none'),
+      Buffer.from('67', 'hex'),
+      Buffer.from('attStmt'),
+      Buffer.from('a068', 'hex'),
+      Buffer.from('authData'),
+      Buffer.from('59', 'hex'),
+      authDataLength,
+      authData,
+    ]);
+    return this.#credential({
+      clientDataJSON: this.#clientData('webauthn.create', options, deviation).toString('base64url'),
+      attestationObject: attestationObject.toString('base64url'),
+      transports: ['internal'],
+    });
+  }
+
+  /** @returns the credential that `navigator.credentials.get` would give, as JSON */
+  use(options: Options, deviation: Deviation = {}): string {
+    this.counter += 1;
+    const authData = this.#header(deviation.rpId ?? options.rpId ?? '', deviation, 0);
+    const clientData = this.#clientData('webauthn.get', options, deviation);
+    const signed = Buffer.concat([authData, createHash('sha256').update(clientData).digest()]);
+    return this.#credential({
+      clientDataJSON: clientData.toString('base64url'),
+      authenticatorData: authData.toString('base64url'),
+      signature: sign('sha256', signed, this.#privateKey).toString('base64url'),
+      userHandle: deviation.userHandle ?? this.#userHandle,
+    });
+  }
+
+  #header(rpId: string, { userVerified = true, counter = this.counter }: Deviation, flags: number): Buffer {
+    const rest = Buffer.alloc(5);
+    rest.writeUInt8(USER_PRESENT | (userVerified ? USER_VERIFIED : 0) | flags);
+    rest.writeUInt32BE(counter, 1);
+    return Buffer.concat([createHash('sha256').update(rpId).digest(), rest]);
+  }
+
+  #clientData(type: string, options: Options, deviation: Deviation): Buffer {
+    return Buffer.from(
+      JSON.stringify({
+        type: deviation.type ?? type,
+        challenge: deviation.challenge ?? options.challenge,
+        origin: deviation.origin ?? this.#origin,
+        crossOrigin: false,
+      }),
+    );
+  }
+
+  #credential(response: Record<string, unknown>): string {
+    return JSON.stringify({
+      id: this.id,
+      rawId: this.id,
+      type: 'public-key',
+      clientExtensionResults: {},
+      response,
+    });
+  }
+}
+
+/** @returns what the server has a browser ask its authenticator */
+export async function passkeyOptions(
+  visitor: Visitor,
+  purpose: 'sign-in' | 'second-factor' | 'confirm' | 'add',
+): Promise<Options & Record<string, unknown>> {
+  const answer = await visitor.get(`/passkeys/options?for=${purpose}`);
+  if (answer.status !== 200) throw new Error(`There are no options for ${purpose}: ${answer.status}.`);
+  return JSON.parse(answer.text) as Options & Record<string, unknown>;
+}

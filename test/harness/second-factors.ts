@@ -1,0 +1,51 @@
+import { generateSync } from 'otplib';
+import type { Visit, Visitor } from './visitor.ts';
+
+export const SECOND_FACTOR = '/sign-in/second-factor';
+export const SECURITY = '/account/security';
+
+/** @returns what an authenticator app shows at this time, in milliseconds */
+export function codeAt(secret: string, now: number): string {
+  return generateSync({ secret, epoch: Math.floor(now / 1000) });
+}
+
+/** @returns the key on a page that sets up an authenticator app */
+export function keyOn({ text }: Visit): string {
+  return (/id="totp-secret">([^<]+)</.exec(text)?.[1] ?? '').replaceAll(/\s/g, '');
+}
+
+/** @returns the recovery codes on a page that shows them */
+export function codesOn({ text }: Visit): string[] {
+  const list = /id="recovery-codes">(.*?)<\/ol>/s.exec(text)?.[1] ?? '';
+  return [...list.matchAll(/<code>([^<]+)<\/code>/g)].map(([, code = '']) => code);
+}
+
+/** @returns what a page says went wrong */
+export function alertOn({ text }: Visit): string {
+  return /role="alert">(.*?)</.exec(text)?.[1] ?? '';
+}
+
+/** Sets up an authenticator app for whoever has just signed in. */
+export async function setUpTotp(
+  visitor: Visitor,
+  now: number,
+): Promise<{ secret: string; codes: string[]; page: Visit }> {
+  const form = await visitor.open(`${SECURITY}/authenticator`);
+  const secret = keyOn(form);
+  const page = await visitor.submit(form, { code: codeAt(secret, now) }, `${SECURITY}/authenticator`);
+  return { secret, codes: codesOn(page), page };
+}
+
+/** Sends a code of an authenticator app, or a recovery code, in the session that waits for one. */
+export async function sendCode(
+  visitor: Visitor,
+  field: 'code' | 'recovery_code',
+  code: string,
+): Promise<Visit> {
+  const page = await visitor.open(SECOND_FACTOR);
+  return visitor.submit(
+    page,
+    { [field]: code },
+    field === 'code' ? SECOND_FACTOR : `${SECOND_FACTOR}/recovery`,
+  );
+}
