@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { MAX_PASSWORD_LENGTH } from '../auth/passwords.ts';
+import { hasIdentityProviders } from '../domain/identity-providers.ts';
 import { endSessionIfAny } from '../domain/sessions.ts';
 import { signInWithPassword } from '../domain/sign-ins.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
@@ -36,8 +37,9 @@ export const registerSignIn: RegisterRoutes = (app, context) => {
     reply: FastifyReply,
     to: string | undefined,
     refused?: { email: string; status: 401 | 429 },
-  ) =>
-    sendPage(
+  ) => {
+    const organizations = await hasIdentityProviders(db.read);
+    return sendPage(
       request,
       reply,
       <Page title="Sign in">
@@ -63,9 +65,17 @@ export const registerSignIn: RegisterRoutes = (app, context) => {
           />
           <Button>Sign in</Button>
         </Form>
+        {organizations && (
+          <p class="aside">
+            <a href={`/sign-in/organization?${new URLSearchParams({ to: returnPath(to) })}`}>
+              Sign in through your organization
+            </a>
+          </p>
+        )}
       </Page>,
       { status: refused?.status ?? 200, formTargets: await formTargetsOf(context, returnPath(to)) },
     );
+  };
 
   app.get(
     '/sign-in',

@@ -9,6 +9,7 @@ import { registerMigrate } from './migrate.ts';
 import { registerOrganization } from './organization.ts';
 import { refusalOf } from './refusal.ts';
 import { registerServe } from './serve.ts';
+import { registerSso } from './sso.ts';
 import { registerToken } from './token.ts';
 import { registerUser } from './user.ts';
 
@@ -22,6 +23,7 @@ const REGISTER = [
   registerKeys,
   registerOrganization,
   registerAssessment,
+  registerSso,
   registerBackup,
 ];
 

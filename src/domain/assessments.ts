@@ -124,6 +124,31 @@ export async function grantAssessmentAccess(
   });
 }
 
+/** Takes access to an assessment away again; taking away what is not there changes nothing. */
+export async function revokeAssessmentAccess(
+  tx: Transaction,
+  actor: Actor,
+  assessment: { id: number; uid: string; organizationId: number },
+  userId: number,
+  now: number,
+): Promise<void> {
+  const revoked = await tx
+    .deleteFrom('assessment_access')
+    .where('assessment_id', '=', assessment.id)
+    .where('user_id', '=', userId)
+    .returning('user_id')
+    .executeTakeFirst();
+  if (revoked === undefined) return;
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'assessment.revoke',
+    object: ['assessment', assessment.uid],
+    organizationId: assessment.organizationId,
+    before: { user: userId },
+    after: null,
+  });
+}
+
 /** @returns every assessment, oldest first */
 export function listAssessments(db: Reader): Promise<Assessment[]> {
   return db

@@ -51,8 +51,8 @@ const assessmentsWithAccess = prepare<{ user: number }, { uid: string }>((db, p)
 );
 
 /**
- * Keeps other bans in the organization out until this one is done: on PostgreSQL, the update that changes nothing
- * holds the row. Without it, two admins who ban each other at once would both find the other one left.
+ * Keeps others who take admins of the organization away out until this is done: on PostgreSQL, the update that changes
+ * nothing holds the row. Without it, two admins who ban each other at once would both find the other one left.
  */
 const claimOrganization = prepareWrite<{ id: number }, never>((tx, p) =>
   tx
@@ -114,9 +114,7 @@ export async function banUser(tx: Transaction, actor: Actor, id: number, now: nu
   const banned = await describe(tx, user);
   if (user.banned_at !== null) return banned;
   if (user.admin === 1 && user.organization_id !== null) {
-    await claimOrganization(tx, { id: user.organization_id });
-    const others = await otherAdmin(tx, { organization: user.organization_id, user: id });
-    if (others.length === 0) {
+    if (await isLastAdmin(tx, user.organization_id, id)) {
       throw new Failure('forbidden', 'This is the last admin of the organization, who cannot be banned.');
     }
   }
@@ -147,6 +145,15 @@ export async function banUser(tx: Transaction, actor: Actor, id: number, now: nu
     after: null,
   });
   return { ...banned, accepted: false };
+}
+
+/**
+ * @returns whether the organization would have no admin without this one. Whoever takes an admin away asks this in the
+ *   same unit of work: others who ask it of the same organization wait until that is done.
+ */
+export async function isLastAdmin(tx: Transaction, organizationId: number, userId: number): Promise<boolean> {
+  await claimOrganization(tx, { id: organizationId });
+  return (await otherAdmin(tx, { organization: organizationId, user: userId })).length === 0;
 }
 
 async function describe(db: Reader, user: UserRow): Promise<BannedUser> {

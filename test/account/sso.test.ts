@@ -1,0 +1,807 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { commandLine } from '../../src/auth/callers.ts';
+import { banUser } from '../../src/domain/bans.ts';
+import {
+  type ProviderSettings,
+  removeIdentityProvider,
+  setIdentityProvider,
+} from '../../src/domain/identity-providers.ts';
+import { unlinkIdentities } from '../../src/domain/identities.ts';
+import { userByEmail } from '../../src/domain/users.ts';
+import { callbackAddress, sealClientSecret } from '../../src/sso/registration.ts';
+import {
+  type Person,
+  startIdentityProvider,
+  type TestIdentityProvider,
+} from '../harness/identity-provider.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor, type Visit, type Visitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+/** The time of the server, ahead of the provider's by so many milliseconds. */
+let ahead = 0;
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let acmeProvider: TestIdentityProvider;
+let otherProvider: TestIdentityProvider;
+let publicProvider: TestIdentityProvider;
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => Date.now() + ahead);
+  world = worldOf(server);
+  const callback = (organization: string) => callbackAddress(server.context.addresses, organization);
+  acmeProvider = await startIdentityProvider({ redirectUris: ['acme', 'twin'].map(callback) });
+  otherProvider = await startIdentityProvider({
+    redirectUris: ['other', 'acme'].map(callback),
+    claimsInIdToken: true,
+    authMethod: 'client_secret_post',
+  });
+  publicProvider = await startIdentityProvider({ redirectUris: ['open'].map(callback), secret: false });
+  for (const uid of ['acme', 'twin', 'other', 'open', 'strict', 'plain']) await world.organization(uid);
+});
+afterAll(async () => {
+  await server.close();
+  for (const provider of [acmeProvider, otherProvider, publicProvider]) await provider.close();
+});
+
+const DEFAULTS = { groupsClaim: 'groups', adminGroup: null, groups: [], ssoOnly: false };
+
+/** Names a provider as `assay sso set` does. */
+function name(
+  organization: string,
+  provider: TestIdentityProvider,
+  settings: Partial<ProviderSettings> = {},
+): Promise<void> {
+  const { db, keys, clock } = server.context;
+  return db.write((tx) =>
+    setIdentityProvider(
+      tx,
+      commandLine(),
+      organization,
+      {
+        issuer: provider.issuer,
+        clientId: provider.clientId,
+        sealedSecret: sealClientSecret(keys.secret, provider.clientSecret),
+        domains: [`${organization}.example`],
+        ...DEFAULTS,
+        ...settings,
+      },
+      clock(),
+    ),
+  );
+}
+
+beforeEach(async () => {
+  ahead = 0;
+  acmeProvider.tamper = () => undefined;
+  otherProvider.tamper = () => undefined;
+  await name('acme', acmeProvider);
+  await name('other', otherProvider);
+});
+
+let counter = 0;
+/** A person at acme's provider with a verified address of acme. */
+function person(more: Partial<Person> = {}, provider = acmeProvider, domain = 'acme.example'): Person {
+  counter += 1;
+  const someone = {
+    sub: `subject-${counter}`,
+    email: `person${counter}@${domain}`,
+    email_verified: true,
+    ...more,
+  };
+  provider.people.set(someone.sub, someone);
+  return someone;
+}
+
+const linkIn = (page: Visit): string => {
+  const href = /href="(\/sign-in\/organization\/start\?[^"]*)"/.exec(page.text)?.[1];
+  if (href === undefined) throw new Error(`There is no link to the provider: ${page.text}`);
+  return href.replaceAll('&amp;', '&');
+};
+
+/** Types the e-mail address and follows the link, up to the address at the provider. */
+async function begin(visitor: Visitor, email: string, to?: string): Promise<string> {
+  const page = await visitor.open(
+    `/sign-in/organization${to === undefined ? '' : `?to=${encodeURIComponent(to)}`}`,
+  );
+  const next = await visitor.submit(page, { email }, '/sign-in/organization');
+  expect(next.status).toBe(200);
+  const start = await visitor.get(linkIn(next));
+  expect(start.status).toBe(303);
+  return start.location ?? '';
+}
+
+/** The whole way: e-mail address, provider, and back. */
+async function signIn(
+  someone: Person,
+  {
+    visitor = newVisitor(server),
+    provider = acmeProvider,
+    email = someone.email ?? 'nobody@acme.example',
+    to = undefined as string | undefined,
+  } = {},
+): Promise<Visit & { visitor: Visitor }> {
+  const answer = await provider.visit(await begin(visitor, email, to), someone.sub);
+  return { ...(await visitor.get(answer)), visitor };
+}
+
+const isSignedIn = async (visitor: Visitor) => (await visitor.get('/account')).status === 200;
+const accountOf = (email: string) => userByEmail(server.context.db.read, email);
+const eventsSince = async (count: number) => (await world.auditEvents()).slice(count);
+const countEvents = async () => (await world.auditEvents()).length;
+const words = (page: Visit) => /role="alert">(.*?)<\/div>/s.exec(page.text)?.[1] ?? page.text;
+
+async function expectRefusal(
+  page: Visit & { visitor: Visitor },
+  status: number,
+  message: RegExp,
+): Promise<void> {
+  expect({ status: page.status, words: words(page) }).toEqual({
+    status,
+    words: expect.stringMatching(message),
+  });
+  expect(await isSignedIn(page.visitor)).toBe(false);
+}
+
+describe('The way to the provider', () => {
+  it('is offered on the sign-in page, and keeps where the sign-in was to lead', async () => {
+    const page = await newVisitor(server).open('/sign-in?to=%2Faccount%2Fsessions');
+    expect(page.text).toContain('href="/sign-in/organization?to=%2Faccount%2Fsessions"');
+  });
+
+  it('begins with an e-mail address, and says what to do about one of no organization', async () => {
+    const visitor = newVisitor(server);
+    const page = await visitor.open('/sign-in/organization');
+    const answer = await visitor.submit(page, { email: 'a@nowhere.example' });
+    expect(answer.status).toBe(422);
+    expect(answer.text).toMatch(/No organization signs in here with addresses at nowhere\.example/);
+    expect(answer.text).toContain('value="a@nowhere.example"');
+  });
+
+  it('says the same whether there is an account with the address or not', async () => {
+    const account = await world.account({ organization: 'acme', email: 'known@acme.example' });
+    const texts: string[] = [];
+    for (const email of [account.email, 'unknown@acme.example']) {
+      const visitor = newVisitor(server);
+      const page = await visitor.open('/sign-in/organization');
+      const answer = await visitor.submit(page, { email });
+      expect(answer.status).toBe(200);
+      texts.push(answer.text.replaceAll(encodeURIComponent(email), '').replace(/value="[^"]*"/g, ''));
+    }
+    expect(texts[0]).toBe(texts[1]);
+  });
+
+  it('is a link with the host of the provider, and no redirect that a form leads to', async () => {
+    const visitor = newVisitor(server);
+    const page = await visitor.open('/sign-in/organization');
+    const answer = await visitor.submit(page, { email: 'Someone@ACME.example' });
+    expect(answer.text).toContain(`Continue to ${new URL(acmeProvider.issuer).host}`);
+    expect(answer.headers.get('content-security-policy')).toContain("form-action 'self';");
+  });
+
+  it('OpenID Connect Core, 3.1.2.1 and RFC 7636, 4.3: asks with state, nonce and an S256 challenge, new each time', async () => {
+    const urls = await Promise.all(
+      [1, 2].map(async () => new URL(await begin(newVisitor(server), 'a@acme.example'))),
+    );
+    for (const url of urls) {
+      expect(Object.fromEntries(url.searchParams)).toEqual({
+        client_id: 'assay',
+        response_type: 'code',
+        scope: 'openid email profile groups',
+        redirect_uri: `${server.origin}/sign-in/organization/callback/acme`,
+        code_challenge_method: 'S256',
+        code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+        state: expect.stringMatching(/^[\w-]{43}$/),
+        nonce: expect.stringMatching(/^[\w-]{43}$/),
+        login_hint: 'a@acme.example',
+      });
+    }
+    for (const secret of ['state', 'nonce', 'code_challenge'])
+      expect(urls[0]?.searchParams.get(secret)).not.toBe(urls[1]?.searchParams.get(secret));
+  });
+
+  it('keeps the attempt in a sealed cookie of ten minutes that scripts cannot read', async () => {
+    const visitor = newVisitor(server);
+    const page = await visitor.open('/sign-in/organization');
+    const start = await visitor.get(linkIn(await visitor.submit(page, { email: 'a@acme.example' })));
+    const cookie = start.headers.getSetCookie().find((text) => text.startsWith('assay-single-sign-on='));
+    expect(cookie).toMatch(/; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
+    const state = new URL(start.location ?? '').searchParams.get('state') ?? 'none';
+    const sealed = visitor.cookies.get('assay-single-sign-on') ?? '';
+    expect(Buffer.from(sealed, 'base64url').includes(state)).toBe(false);
+  });
+
+  it('discovers a provider once for many sign-ins, and anew after ten minutes', async () => {
+    await begin(newVisitor(server), 'a@acme.example');
+    const before = acmeProvider.requests.length;
+    await begin(newVisitor(server), 'a@acme.example');
+    expect(acmeProvider.requests.length).toBe(before);
+    ahead = 601_000;
+    await begin(newVisitor(server), 'a@acme.example');
+    expect(acmeProvider.requests.slice(before)).toEqual(['/.well-known/openid-configuration']);
+  });
+
+  it('refuses what leads back to more than a cookie can hold', async () => {
+    const to = `/oauth/authorize?state=${'x'.repeat(2_100)}`;
+    const page = await newVisitor(server).get(
+      `/sign-in/organization/start?${new URLSearchParams({ email: 'a@acme.example', to })}`,
+    );
+    expect(page.status).toBe(400);
+    expect(page.text).toMatch(/Sign in first/);
+  });
+
+  it('says so when the provider does not answer, and recovers when it does', async () => {
+    const gone = await startIdentityProvider({ redirectUris: ['http://127.0.0.1/'] });
+    await gone.close();
+    await name('acme', gone);
+    const visitor = newVisitor(server);
+    const page = await visitor.open('/sign-in/organization');
+    const before = await countEvents();
+    const start = await visitor.get(linkIn(await visitor.submit(page, { email: 'a@acme.example' })));
+    expect({ status: start.status, words: words(start) }).toEqual({
+      status: 502,
+      words: expect.stringMatching(/provider does not answer. Try again/),
+    });
+    expect(await eventsSince(before)).toMatchObject([
+      { action: 'sign-in.refuse', object_type: 'identity-provider', object_id: 'acme' },
+    ]);
+    expect(server.logs()).toContainEqual(
+      expect.objectContaining({
+        msg: 'single sign-on failed',
+        reason: expect.stringContaining('ECONNREFUSED'),
+      }),
+    );
+    await name('acme', acmeProvider);
+    expect((await signIn(person())).status).toBe(303);
+  });
+});
+
+describe('A first sign-in', () => {
+  it('makes an account for a verified address of the organization, and signs in', async () => {
+    const someone = person({ name: 'Ada Lovelace' });
+    const before = await countEvents();
+    const { status, location, visitor } = await signIn(someone, { to: '/account/sessions' });
+    expect([status, location]).toEqual([303, `${server.origin}/account/sessions`]);
+    const page = await visitor.get('/account');
+    expect(page.text).toContain(someone.email);
+    expect(page.text).toContain('Ada Lovelace');
+    const account = await accountOf(someone.email ?? '');
+    expect(account).toMatchObject({ organization: 'acme', admin: false, staff: false, invited: false });
+    const events = await eventsSince(before);
+    expect(events.map(({ action }) => action)).toEqual([
+      'user.create',
+      'identity.link',
+      'user.accept',
+      'session.start',
+    ]);
+    expect(JSON.parse(events[1]?.after ?? '')).toEqual({
+      issuer: acmeProvider.issuer,
+      subject: someone.sub,
+      email: someone.email,
+    });
+    expect(JSON.parse(events[3]?.after ?? '')).toEqual({ user: account?.id, method: 'sso' });
+  });
+
+  it('works with a provider that puts the claims into the ID token and takes the secret in the body', async () => {
+    const someone = person({}, otherProvider, 'other.example');
+    const before = otherProvider.requests.length;
+    expect((await signIn(someone, { provider: otherProvider })).status).toBe(303);
+    expect(await accountOf(someone.email ?? '')).toMatchObject({ organization: 'other' });
+    expect(otherProvider.requests.slice(before)).toContain('/token');
+  });
+
+  it('works with a public client', async () => {
+    await name('open', publicProvider, { sealedSecret: null });
+    const someone = person({}, publicProvider, 'open.example');
+    expect((await signIn(someone, { provider: publicProvider })).status).toBe(303);
+  });
+
+  it('links the account of the organization that has the address, and keeps its password', async () => {
+    const account = await world.account({ organization: 'acme', email: 'linked@acme.example' });
+    const before = await countEvents();
+    const { status } = await signIn(person({ email: 'Linked@acme.example' }), { email: account.email });
+    expect(status).toBe(303);
+    expect((await eventsSince(before)).map(({ action, object_id }) => [action, object_id])).toEqual([
+      ['identity.link', String(account.id)],
+      ['session.start', expect.any(String)],
+    ]);
+    expect((await newVisitor(server).signIn(account.email, account.password)).status).toBe(303);
+  });
+
+  it('accepts the invitation of an invited account', async () => {
+    const invited = await world.invited({ organization: 'acme', email: 'invited@acme.example', admin: true });
+    await signIn(person({ email: invited.email }));
+    expect(await accountOf(invited.email)).toMatchObject({ id: invited.id, invited: false, admin: true });
+  });
+
+  it('two at once make one account', async () => {
+    const someone = person();
+    const visitors = [newVisitor(server), newVisitor(server)];
+    const answers = await Promise.all(
+      visitors.map(async (visitor) =>
+        acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub),
+      ),
+    );
+    const pages = await Promise.all(visitors.map((visitor, index) => visitor.get(answers[index] ?? '')));
+    expect(pages.map(({ status }) => status)).toEqual([303, 303]);
+    const links = (await world.auditEvents()).filter(
+      ({ action, after }) => action === 'identity.link' && after?.includes(someone.sub),
+    );
+    expect(links).toHaveLength(1);
+  });
+
+  it('does without a name that cannot be kept', async () => {
+    const someone = person({ name: 'x'.repeat(300) });
+    expect((await signIn(someone)).status).toBe(303);
+  });
+
+  it.each([
+    ['not verified', { email_verified: false }],
+    ['verified in other words than the standard’s', { email_verified: 'true' }],
+    ['of which the provider says nothing', { email_verified: undefined as unknown as boolean }],
+  ])('refuses an address that is %s', async (_what, claims) => {
+    const victim = await world.account({
+      organization: 'acme',
+      email: `victim${(counter += 1)}@acme.example`,
+    });
+    const before = await countEvents();
+    const page = await signIn(person({ email: victim.email, ...claims }));
+    await expectRefusal(page, 403, /does not say that it has verified your e-mail address/);
+    expect(await eventsSince(before)).toMatchObject([{ action: 'sign-in.refuse' }]);
+  });
+
+  it('refuses someone without an address', async () => {
+    const someone = person();
+    delete someone.email;
+    await expectRefusal(await signIn(someone), 403, /does not say that it has verified/);
+  });
+
+  it('refuses a verified address of another domain, an account of another organization included', async () => {
+    const victim = await world.account({ organization: 'other', email: 'victim@other.example' });
+    await expectRefusal(
+      await signIn(person({ email: victim.email }), { email: 'someone@acme.example' }),
+      403,
+      /is not one of Organization acme/,
+    );
+    await expectRefusal(
+      await signIn(person({ email: 'x@acme.example@elsewhere.example' }), { email: 'x@acme.example' }),
+      403,
+      /is not one of Organization acme/,
+    );
+  });
+
+  it('never touches an account of another organization or of staff, even with an address of its own domain', async () => {
+    const foreign = await world.account({ organization: 'other', email: 'foreign@acme.example' });
+    const staff = await world.account({ email: 'staff@acme.example' });
+    for (const { email } of [foreign, staff]) {
+      const before = await countEvents();
+      await expectRefusal(
+        await signIn(person({ email })),
+        403,
+        /an account with your e-mail address that is not one of your organization/,
+      );
+      expect((await eventsSince(before)).map(({ action }) => action)).toEqual(['sign-in.refuse']);
+    }
+    expect(await accountOf(foreign.email)).toMatchObject({ organization: 'other' });
+    expect(await accountOf(staff.email)).toMatchObject({ organization: null, staff: true });
+  });
+
+  it('refuses another subject with the address of someone who is linked, until the link is taken away', async () => {
+    const first = person();
+    await signIn(first);
+    const second = person({ email: first.email ?? '' });
+    await expectRefusal(await signIn(second), 403, /belongs to somebody else at your provider/);
+    const { db, clock } = server.context;
+    const { id = 0 } = (await accountOf(first.email ?? '')) ?? {};
+    await db.write((tx) => unlinkIdentities(tx, commandLine(), id, clock()));
+    expect((await signIn(second)).status).toBe(303);
+    await expectRefusal(await signIn(first), 403, /belongs to somebody else/);
+  });
+});
+
+describe('A later sign-in', () => {
+  it('finds the account by issuer and subject, whatever the address is by then', async () => {
+    const someone = person();
+    await signIn(someone);
+    const { id } = (await accountOf(someone.email ?? '')) ?? {};
+    acmeProvider.add({ ...someone, email: 'married@elsewhere.example', email_verified: false });
+    const before = await countEvents();
+    expect((await signIn(someone)).status).toBe(303);
+    const events = await eventsSince(before);
+    expect(events.map(({ action }) => action)).toEqual(['session.start']);
+    expect(JSON.parse(events[0]?.after ?? '')).toMatchObject({ user: id });
+  });
+
+  it('a subject is nobody in another organization with the same provider', async () => {
+    await name('twin', acmeProvider, { domains: ['twin.example'] });
+    const someone = person();
+    await signIn(someone);
+    await expectRefusal(
+      await signIn(someone, { email: 'x@twin.example' }),
+      403,
+      /is not one of Organization twin/,
+    );
+  });
+
+  it('the same subject at another issuer is somebody else', async () => {
+    const someone = person();
+    await signIn(someone);
+    await name('acme', otherProvider, { domains: ['acme.example'] });
+    const namesake = person({ sub: someone.sub }, otherProvider);
+    expect((await signIn(namesake, { provider: otherProvider })).status).toBe(303);
+    const [first, second] = [await accountOf(someone.email ?? ''), await accountOf(namesake.email ?? '')];
+    expect(second?.id).toEqual(expect.any(Number));
+    expect(second?.id).not.toBe(first?.id);
+  });
+
+  it('is refused to a banned account', async () => {
+    const someone = person();
+    await signIn(someone);
+    const { id = 0 } = (await accountOf(someone.email ?? '')) ?? {};
+    await server.context.db.write((tx) => banUser(tx, commandLine(), id, server.context.clock()));
+    await expectRefusal(await signIn(someone), 403, /Your account was closed/);
+    const fresh = await world.account({ organization: 'acme', email: 'banned@acme.example' });
+    await server.context.db.write((tx) => banUser(tx, commandLine(), fresh.id, server.context.clock()));
+    await expectRefusal(await signIn(person({ email: fresh.email })), 403, /Your account was closed/);
+  });
+
+  it('ends the session that the browser had', async () => {
+    const account = await world.account({ organization: 'acme' });
+    const visitor = newVisitor(server);
+    const url = await begin(visitor, 'a@acme.example');
+    await visitor.signIn(account.email, account.password);
+    const old = visitor.cookies.get('assay-session');
+    const someone = person();
+    await visitor.get(await acmeProvider.visit(url, someone.sub));
+    expect((await visitor.get('/account')).text).toContain(someone.email);
+    const thief = newVisitor(server);
+    thief.cookies.set('assay-session', old ?? '');
+    expect(await isSignedIn(thief)).toBe(false);
+  });
+});
+
+describe('Groups', () => {
+  const rowsOf = async (userId: number) =>
+    (
+      await server.context.db.read
+        .selectFrom('assessment_access')
+        .innerJoin('assessments', 'assessments.id', 'assessment_access.assessment_id')
+        .select('assessments.uid')
+        .where('user_id', '=', userId)
+        .orderBy('assessments.uid')
+        .execute()
+    ).map(({ uid }) => uid);
+
+  it('make an admin, and no admin any more, which a token feels at once', async () => {
+    await world.account({ organization: 'acme', admin: true });
+    await name('acme', acmeProvider, { adminGroup: 'leads' });
+    const someone = person({ groups: ['leads', 'more'] });
+    await signIn(someone);
+    const { id = 0, admin } = (await accountOf(someone.email ?? '')) ?? {};
+    expect(admin).toBe(true);
+    const { token } = await world.token(id);
+    const path = '/api/tagging/v1.0/organizations/acme/tags';
+    const body = { tags: [{ name: `by ${someone.sub}` }] };
+    expect((await server.request('POST', path, { token, body })).status).toBe(201);
+    acmeProvider.add({ ...someone, groups: [] });
+    const before = await countEvents();
+    await signIn(someone);
+    expect(await accountOf(someone.email ?? '')).toMatchObject({ admin: false });
+    expect((await eventsSince(before))[0]).toMatchObject({
+      action: 'user.set-role',
+      before: '{"admin":true}',
+      after: '{"admin":false,"group":"leads"}',
+    });
+    expect((await server.request('POST', path, { token, body })).status).toBe(404);
+  });
+
+  it('leave the role alone where the organization names no group for it', async () => {
+    const admin = await world.account({ organization: 'acme', admin: true, email: 'kept@acme.example' });
+    await signIn(person({ email: admin.email, groups: [] }));
+    expect(await accountOf(admin.email)).toMatchObject({ admin: true });
+  });
+
+  it('never take the last admin away', async () => {
+    await world.organization('lonely');
+    const callback = callbackAddress(server.context.addresses, 'lonely');
+    const provider = await startIdentityProvider({ redirectUris: [callback] });
+    try {
+      await name('lonely', provider, { adminGroup: 'leads' });
+      const admin = await world.account({
+        organization: 'lonely',
+        admin: true,
+        email: 'only@lonely.example',
+      });
+      const someone = person({ email: admin.email, groups: [] }, provider);
+      const before = await countEvents();
+      expect((await signIn(someone, { provider })).status).toBe(303);
+      expect(await accountOf(admin.email)).toMatchObject({ admin: true });
+      expect((await eventsSince(before)).map(({ action }) => action)).toContain('user.keep-admin');
+    } finally {
+      await provider.close();
+    }
+  });
+
+  it('open assessments and close them again, and only those that a group is mapped to', async () => {
+    for (const uid of ['shop', 'bank', 'mail']) await world.assessment('acme', uid);
+    await name('acme', acmeProvider, {
+      groups: [
+        { group: 'web', assessment: 'shop' },
+        { group: 'web', assessment: 'bank' },
+        { group: 'CN=Finance,DC=acme', assessment: 'bank' },
+      ],
+    });
+    const someone = person({ groups: ['web'] });
+    await signIn(someone);
+    const { id = 0 } = (await accountOf(someone.email ?? '')) ?? {};
+    expect(await rowsOf(id)).toEqual(['bank', 'shop']);
+    await world.access('mail', id);
+    acmeProvider.add({ ...someone, groups: ['CN=Finance,DC=acme'] });
+    const before = await countEvents();
+    await signIn(someone);
+    expect(await rowsOf(id)).toEqual(['bank', 'mail']);
+    expect((await eventsSince(before))[0]).toMatchObject({
+      action: 'assessment.revoke',
+      object_id: 'shop',
+      before: JSON.stringify({ user: id }),
+    });
+    delete acmeProvider.people.get(someone.sub)?.groups;
+    await signIn(someone);
+    expect(await rowsOf(id)).toEqual(['mail']);
+  });
+
+  it('that the provider left out because they are too many take nothing away', async () => {
+    acmeProvider.tamper = (path, body) =>
+      path === '/me' ? { ...body, _claim_names: { groups: 'src1' } } : undefined;
+    await expectRefusal(await signIn(person()), 502, /is not right, so nobody is signed in/);
+  });
+});
+
+describe('Answers that are refused', () => {
+  it('one that the provider sends because the person cancelled', async () => {
+    const visitor = newVisitor(server);
+    const before = await countEvents();
+    const answer = await acmeProvider.visit(await begin(visitor, 'a@acme.example'), null);
+    expect(new URL(answer).searchParams.get('error')).toBe('access_denied');
+    await expectRefusal({ ...(await visitor.get(answer)), visitor }, 403, /provider did not sign you in/);
+    const events = await eventsSince(before);
+    expect(events).toMatchObject([{ action: 'sign-in.refuse', address: '127.0.0.1' }]);
+    expect(JSON.parse(events[0]?.after ?? '')).toMatchObject({
+      method: 'sso',
+      reason: 'it answered access_denied (The person cancelled.)',
+    });
+  });
+
+  it('one that is opened a second time', async () => {
+    const visitor = newVisitor(server);
+    const someone = person();
+    const answer = await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
+    expect((await visitor.get(answer)).status).toBe(303);
+    visitor.cookies.delete('assay-session');
+    const again = await visitor.get(answer);
+    expect(again.status).toBe(400);
+    expect(again.text).toContain('Start the sign-in again');
+    expect(await isSignedIn(visitor)).toBe(false);
+  });
+
+  it('one that is replayed with a kept cookie, as the code is good once', async () => {
+    const visitor = newVisitor(server);
+    const someone = person();
+    const url = await begin(visitor, someone.email ?? '');
+    const kept = visitor.cookies.get('assay-single-sign-on') ?? '';
+    const answer = await acmeProvider.visit(url, someone.sub);
+    await visitor.get(answer);
+    const thief = newVisitor(server);
+    thief.cookies.set('assay-single-sign-on', kept);
+    await expectRefusal({ ...(await thief.get(answer)), visitor: thief }, 502, /is not right/);
+  });
+
+  it('one in a browser that did not start the sign-in (RFC 9700, 4.7)', async () => {
+    const someone = person();
+    const answer = await acmeProvider.visit(
+      await begin(newVisitor(server), someone.email ?? ''),
+      someone.sub,
+    );
+    const victim = newVisitor(server);
+    const page = await victim.get(answer);
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('Nobody is signed in by it');
+    expect(await isSignedIn(victim)).toBe(false);
+  });
+
+  it('one to another attempt: its state is not the one of this browser', async () => {
+    const attacker = person();
+    const answer = await acmeProvider.visit(
+      await begin(newVisitor(server), attacker.email ?? ''),
+      attacker.sub,
+    );
+    const victim = newVisitor(server);
+    await begin(victim, 'a@acme.example');
+    await expectRefusal(
+      { ...(await victim.get(answer)), visitor: victim },
+      400,
+      /does not belong to the sign-in/,
+    );
+  });
+
+  it('RFC 9700, 4.5: a stolen code under the state of this browser', async () => {
+    const someone = person();
+    const stolen = new URL(
+      await acmeProvider.visit(await begin(newVisitor(server), someone.email ?? ''), someone.sub),
+    );
+    const thief = newVisitor(server);
+    const own = new URL(await begin(thief, 'a@acme.example'));
+    stolen.searchParams.set('state', own.searchParams.get('state') ?? '');
+    // The challenge of the code is another one (RFC 7636, section 4.6).
+    await expectRefusal({ ...(await thief.get(stolen.href)), visitor: thief }, 502, /is not right/);
+  });
+
+  it('OpenID Connect Core, 3.1.3.7 (11): an ID token with another nonce', async () => {
+    const visitor = newVisitor(server);
+    const someone = person();
+    const url = new URL(await begin(visitor, someone.email ?? ''));
+    url.searchParams.set('nonce', 'of-another-attempt');
+    const answer = await acmeProvider.visit(url.href, someone.sub);
+    await expectRefusal({ ...(await visitor.get(answer)), visitor }, 502, /is not right/);
+  });
+
+  const changed = (token: string, change: (claims: Record<string, unknown>) => void): string => {
+    const [header = '', payload = '', signature = ''] = token.split('.');
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
+    change(claims);
+    return [header, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.');
+  };
+  it.each<[string, (token: string) => string | undefined]>([
+    ['that was changed on the way', (token) => changed(token, (claims) => (claims['name'] = 'Mallory'))],
+    ['of another issuer', (token) => changed(token, (claims) => (claims['iss'] = 'https://evil.example'))],
+    ['for another client', (token) => changed(token, (claims) => (claims['aud'] = 'another'))],
+    ['that has expired', (token) => changed(token, (claims) => (claims['exp'] = 1_000_000_000))],
+    [
+      'without a signature',
+      (token) => `${Buffer.from('{"alg":"none"}').toString('base64url')}.${token.split('.')[1] ?? ''}.`,
+    ],
+    ['that is missing', () => undefined],
+  ])('OpenID Connect Core, 3.1.3.7: an ID token %s', async (_what, change) => {
+    acmeProvider.tamper = (path, body) =>
+      path === '/token' ? { ...body, id_token: change(body['id_token']) } : undefined;
+    const someone = person();
+    await expectRefusal(await signIn(someone), 502, /is not right/);
+    expect(await accountOf(someone.email ?? '')).toBeUndefined();
+  });
+
+  it('OpenID Connect Core, 5.3.2: claims of another subject', async () => {
+    acmeProvider.tamper = (path, body) => (path === '/me' ? { ...body, sub: 'somebody-else' } : undefined);
+    await expectRefusal(await signIn(person()), 502, /is not right/);
+  });
+
+  it('a token response that is larger than any should be', async () => {
+    acmeProvider.tamper = (path, body) =>
+      path === '/token' ? { ...body, more: 'x'.repeat(2_000_000) } : undefined;
+    await expectRefusal(await signIn(person()), 502, /is not right/);
+  });
+
+  it('one after more than ten minutes', async () => {
+    const visitor = newVisitor(server);
+    const someone = person();
+    const answer = await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
+    ahead = 600_000;
+    const page = await visitor.get(answer);
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('more than ten minutes ago');
+  });
+
+  it('one for a provider that the organization has replaced or removed since', async () => {
+    const { db, clock } = server.context;
+    for (const change of [
+      () => name('acme', otherProvider),
+      () => db.write((tx) => removeIdentityProvider(tx, commandLine(), 'acme', clock())),
+    ]) {
+      await name('acme', acmeProvider);
+      const visitor = newVisitor(server);
+      const someone = person();
+      const answer = await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
+      await change();
+      expect((await visitor.get(answer)).status).toBe(400);
+      expect(await isSignedIn(visitor)).toBe(false);
+    }
+  });
+
+  it('the log holds neither codes nor tokens', async () => {
+    const visitor = newVisitor(server);
+    const someone = person();
+    const answer = new URL(await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub));
+    const code = answer.searchParams.get('code') ?? 'none';
+    let idToken = 'none';
+    acmeProvider.tamper = (path, body) => {
+      if (path !== '/token') return undefined;
+      idToken = `${body['id_token']}x`;
+      return { ...body, id_token: idToken };
+    };
+    await visitor.get(answer.href);
+    const log = JSON.stringify(server.logs());
+    expect(log).not.toContain(code);
+    expect(log).not.toContain(idToken.split('.')[1]);
+    expect(JSON.stringify(await world.auditEvents())).not.toContain(code);
+  });
+});
+
+describe('Mix-up of the providers of two organizations (RFC 9700, 4.4)', () => {
+  it('RFC 9207, 2.4: an answer that names another issuer is refused, and its code goes nowhere', async () => {
+    const victim = newVisitor(server);
+    const url = new URL(await begin(victim, 'a@other.example'));
+    const someone = person();
+    const honest = new URL(
+      await acmeProvider.visit(await begin(newVisitor(server), someone.email ?? ''), someone.sub),
+    );
+    const answer = new URL(url.searchParams.get('redirect_uri') ?? '');
+    answer.search = honest.search;
+    answer.searchParams.set('state', url.searchParams.get('state') ?? '');
+    const before = otherProvider.requests.length;
+    await expectRefusal(
+      { ...(await victim.get(answer.href)), visitor: victim },
+      400,
+      /does not belong to the sign-in/,
+    );
+    expect(otherProvider.requests.slice(before)).not.toContain('/token');
+  });
+
+  it('RFC 9207, 2.4: an answer without an issuer is refused where the provider tells it', async () => {
+    const visitor = newVisitor(server);
+    const someone = person();
+    const answer = new URL(await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub));
+    expect(answer.searchParams.get('iss')).toBe(acmeProvider.issuer);
+    answer.searchParams.delete('iss');
+    await expectRefusal({ ...(await visitor.get(answer.href)), visitor }, 502, /is not right/);
+  });
+
+  it('RFC 9700, 4.4.2.2: an answer at the address of another organization is refused, with or without an issuer', async () => {
+    const victim = newVisitor(server);
+    const url = new URL(await begin(victim, 'a@other.example'));
+    const someone = person();
+    const honest = new URL(
+      await acmeProvider.visit(await begin(newVisitor(server), someone.email ?? ''), someone.sub),
+    );
+    honest.searchParams.delete('iss');
+    honest.searchParams.set('state', url.searchParams.get('state') ?? '');
+    const before = otherProvider.requests.length;
+    const page = await victim.get(honest.href);
+    expect(page.status).toBe(400);
+    expect(otherProvider.requests.slice(before)).toEqual([]);
+    expect(await isSignedIn(victim)).toBe(false);
+  });
+});
+
+describe('What else an organization can want', () => {
+  it('single sign-on counts as two factors, where the organization wants two', async () => {
+    await world.organization('twofactors');
+    const { db } = server.context;
+    await db.write(async (tx) => {
+      await tx
+        .updateTable('organizations')
+        .set({ require_second_factor: 1 })
+        .where('uid', '=', 'twofactors')
+        .execute();
+    });
+    const provider = await startIdentityProvider({
+      redirectUris: [callbackAddress(server.context.addresses, 'twofactors')],
+    });
+    try {
+      await name('twofactors', provider);
+      const someone = person({}, provider, 'twofactors.example');
+      const page = await signIn(someone, { provider });
+      expect(page.location).toBe(`${server.origin}/account`);
+      expect(await isSignedIn(page.visitor)).toBe(true);
+    } finally {
+      await provider.close();
+    }
+  });
+
+  it('with "SSO only", a password is refused in the same words as a wrong one', async () => {
+    await name('strict', acmeProvider, { ssoOnly: true });
+    const account = await world.account({ organization: 'strict' });
+    const right = await newVisitor(server).signIn(account.email, account.password);
+    const wrong = await newVisitor(server).signIn(account.email, 'not the password');
+    expect([right.status, wrong.status]).toEqual([401, 401]);
+    expect(words(right)).toBe(words(wrong));
+  });
+});

@@ -1,0 +1,231 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startIdentityProvider, type TestIdentityProvider } from '../harness/identity-provider.ts';
+import { type CommandLine, startCommandLine } from './command-line.ts';
+
+let assay: CommandLine;
+let provider: TestIdentityProvider;
+const folder = mkdtempSync(join(tmpdir(), 'assay-sso-'));
+const secretFile = join(folder, 'secret');
+
+beforeAll(async () => {
+  assay = await startCommandLine();
+  provider = await startIdentityProvider({
+    redirectUris: ['http://127.0.0.1:8080/sign-in/organization/callback/acme'],
+  });
+  for (const uid of ['acme', 'umbra', 'bare']) await assay.json('organization', 'create', uid, '--name', uid);
+  await assay.json('assessment', 'create', 'shop', '--organization', 'acme', '--name', 'Shop');
+  writeFileSync(secretFile, `${provider.clientSecret}\n`);
+});
+afterAll(async () => {
+  await assay.close();
+  await provider.close();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(() => {
+  provider.tamper = () => undefined;
+});
+
+const SET = (organization = 'acme', domain = `${organization}.example`) => [
+  'sso',
+  'set',
+  '--organization',
+  organization,
+  '--issuer',
+  provider.issuer,
+  '--client-id',
+  'assay',
+  '--domain',
+  domain,
+];
+
+async function expectRefusal(args: readonly string[], code: number, message: string | RegExp): Promise<void> {
+  const finished = await assay.run(args);
+  expect({ code: finished.code, stdout: finished.stdout }).toEqual({ code, stdout: '' });
+  expect(finished.stderr).toMatch(/^assay: .*\n$/);
+  expect(finished.stderr).toMatch(message);
+}
+
+describe('assay sso set', () => {
+  it('names a provider, and tells the redirect address to register', async () => {
+    const set = await assay.json(
+      ...SET(),
+      'WWW.Acme.Example',
+      'bücher.example',
+      '--client-secret-file',
+      secretFile,
+      '--admin-group',
+      'leads',
+      '--group',
+      'web team=shop',
+      'CN=Web,DC=acme=shop',
+      '--sso-only',
+    );
+    expect(set).toEqual({
+      organization: 'acme',
+      issuer: provider.issuer,
+      client_id: 'assay',
+      confidential: true,
+      domains: ['acme.example', 'www.acme.example', 'xn--bcher-kva.example'],
+      groups_claim: 'groups',
+      admin_group: 'leads',
+      groups: [
+        { group: 'CN=Web,DC=acme', assessment: 'shop' },
+        { group: 'web team', assessment: 'shop' },
+      ],
+      sso_only: true,
+      redirect_uri: 'http://127.0.0.1:8080/sign-in/organization/callback/acme',
+    });
+    expect(await assay.json('sso', 'show', '--organization', 'acme')).toEqual([set]);
+    const { stdout } = await assay.run(['sso', 'show']);
+    expect(stdout).toMatch(/^client +assay \(with a secret\)$/m);
+    expect(stdout).toMatch(/^sso only +yes$/m);
+  });
+
+  it('replaces what was named, and keeps the secret of the same client', async () => {
+    await assay.json(...SET(), '--client-secret-file', secretFile, '--sso-only');
+    const again = await assay.json(...SET('acme', 'new.example'));
+    expect(again).toMatchObject({
+      confidential: true,
+      domains: ['new.example'],
+      sso_only: false,
+      groups: [],
+    });
+    const other = SET().map((text) => (text === 'assay' ? 'another-client' : text));
+    expect(await assay.json(...other)).toMatchObject({ confidential: false });
+  });
+
+  it('reads the secret from standard input, and shows it nowhere', async () => {
+    const { code, stdout, stderr } = await assay.run([...SET(), '--client-secret-file', '-'], {
+      input: `${provider.clientSecret}\n`,
+    });
+    expect(code).toBe(0);
+    expect(stdout).toContain('with a secret');
+    expect(stdout).toContain('Register the redirect address at the provider');
+    expect(stdout + stderr).not.toContain(provider.clientSecret);
+    expect(JSON.stringify(await assay.json('sso', 'show'))).not.toContain('secret with');
+  });
+
+  it('writes to the audit log what it changed, without the secret', async () => {
+    const { openDatabase } = await assay.module('db/engine.js');
+    await assay.json(...SET(), '--client-secret-file', secretFile);
+    const db = await openDatabase({ ...assay.database, timeout: 5_000 });
+    try {
+      const event = await db.read
+        .selectFrom('audit_events')
+        .selectAll()
+        .where('action', '=', 'identity-provider.set')
+        .orderBy('id', 'desc')
+        .executeTakeFirstOrThrow();
+      expect(JSON.parse(event.after)).toEqual({
+        issuer: provider.issuer,
+        client_id: 'assay',
+        confidential: true,
+        domains: ['acme.example'],
+        groups_claim: 'groups',
+        admin_group: null,
+        groups: [],
+        sso_only: false,
+      });
+      const stored = await db.read.selectFrom('identity_providers').select('sealed_secret').execute();
+      const everything = JSON.stringify([
+        await db.read.selectFrom('audit_events').selectAll().execute(),
+        stored,
+      ]);
+      expect(everything).not.toContain(provider.clientSecret);
+      expect(event.after).not.toContain(stored[0].sealed_secret);
+    } finally {
+      await db.close();
+    }
+  });
+
+  it('refuses a domain of another organization', async () => {
+    await assay.json(...SET());
+    await expectRefusal(
+      SET('umbra', 'ACME.example'),
+      1,
+      'The domain acme.example belongs to another organization',
+    );
+    expect(await assay.json('sso', 'show', '--organization', 'umbra')).toEqual([]);
+  });
+
+  it.each([
+    [['--domain', 'nonsense'], 2, /--domain must be a domain such as example\.com, not "nonsense"/],
+    [['--domain', 'a@b.example'], 2, /--domain must be a domain/],
+    [['--group', 'web=unknown'], 2, /--group "unknown" is not the uid of an assessment of this organization/],
+    [['--group', 'web'], 2, /NAME=UID/],
+    [['--client-secret-file', '/does/not/exist'], 1, /cannot be read from \/does\/not\/exist \(ENOENT\)/],
+    [['--client-secret-file', '/dev/null'], 2, /must be one line of 1 to 4096 characters/],
+    [['--groups-claim', ''], 2, /--groups-claim must have 1 to 255 characters/],
+  ] as const)('refuses %j', async (args, code, message) => {
+    await expectRefusal([...SET('bare'), ...args], code, message);
+    expect(await assay.json('sso', 'show', '--organization', 'bare')).toEqual([]);
+  });
+
+  it('refuses an unknown organization', () =>
+    expectRefusal(SET('nobody'), 1, 'There is no organization "nobody"'));
+
+  const withIssuer = (issuer: string) =>
+    SET('bare').map((text) => (text === provider.issuer ? issuer : text));
+  it('says that the provider does not answer', async () => {
+    const gone = createServer();
+    await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
+    const { port } = gone.address() as AddressInfo;
+    await new Promise((resolve) => gone.close(resolve));
+    await expectRefusal(
+      withIssuer(`http://127.0.0.1:${port}`),
+      1,
+      /cannot be used: the request to it failed \(ECONNREFUSED\)\. Check --issuer/,
+    );
+  });
+
+  it('says that something else answers', () =>
+    expectRefusal(withIssuer(`${provider.issuer}/elsewhere`), 1, /cannot be used: unexpected HTTP response/));
+
+  it('wants https, but on this machine', async () => {
+    await expectRefusal(withIssuer('http://login.example'), 1, 'its issuer must be an https address');
+    await expectRefusal(withIssuer('login.example'), 1, 'its issuer must be an https address');
+  });
+
+  it('refuses metadata that name another issuer', async () => {
+    provider.tamper = (path, body) =>
+      path === '/.well-known/openid-configuration' ? { ...body, issuer: 'https://evil.example' } : undefined;
+    await expectRefusal(SET('bare'), 1, /cannot be used: .*issuer/);
+  });
+
+  it('refuses metadata without what a sign-in needs', async () => {
+    provider.tamper = (path, body) =>
+      path === '/.well-known/openid-configuration' ? { ...body, token_endpoint: undefined } : undefined;
+    await expectRefusal(SET('bare'), 1, /its metadata have no token_endpoint/);
+  });
+});
+
+describe('assay sso remove and unlink', () => {
+  it('takes the provider away, and its domains with it', async () => {
+    await assay.json(...SET());
+    expect(await assay.json('sso', 'remove', '--organization', 'acme')).toEqual({
+      organization: 'acme',
+      removed: true,
+    });
+    expect(await assay.json('sso', 'show')).toEqual([]);
+    expect((await assay.run(['sso', 'show'])).stdout).toBe(
+      'There is no provider yet. "assay sso set" names one.\n',
+    );
+    expect(await assay.json(...SET('umbra', 'acme.example'))).toMatchObject({ domains: ['acme.example'] });
+    await assay.json('sso', 'remove', '--organization', 'umbra');
+    await expectRefusal(['sso', 'remove', '--organization', 'acme'], 1, 'acme has no provider');
+  });
+
+  it('says that a user was never linked', async () => {
+    await assay.json('user', 'create', '--email', 'ada@acme.example', '--organization', 'acme');
+    await expectRefusal(
+      ['sso', 'unlink', '--user', 'ada@acme.example'],
+      1,
+      'ada@acme.example never signed in through a provider',
+    );
+  });
+});
