@@ -11,8 +11,11 @@ import { Failure, missing } from './failure.ts';
 export interface AccessGrant {
   userId: number;
   clientId: string;
-  /** What one approval gave: a code, its access tokens and its refresh tokens share it, and end together. */
-  grantId: string;
+  /**
+   * What one approval gave: a code, its access tokens and its refresh tokens share it, and end together. `null` where
+   * nobody approved anything, as the client acts as an account of its own.
+   */
+  grantId: string | null;
   scopes: readonly Scope[];
 }
 
@@ -58,7 +61,7 @@ const insertToken = prepareWrite<
     issued: number;
     expires: number;
     client: string;
-    grant: string;
+    grant: string | null;
   },
   { id: string }
 >((tx, p) =>

@@ -142,7 +142,8 @@ function readCredential(
   throw invalidToken();
 }
 
-function countHeaders(request: FastifyRequest, name: string): number {
+/** @returns how many lines of this name the request has: Node keeps the first of some, and drops the others */
+export function countHeaders(request: FastifyRequest, name: string): number {
   return request.raw.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name)
     .length;
 }

@@ -3,6 +3,7 @@ import { matchesHash } from '../auth/secrets.ts';
 import type { Context } from '../context.ts';
 import { recordRefusedSecret } from '../domain/client-refusals.ts';
 import { clientById, type OAuthClient } from '../domain/oauth-clients.ts';
+import { countHeaders } from '../http/access.ts';
 import { formDecoded } from './form-parameters.ts';
 import { OAuthError } from './oauth-error.ts';
 
@@ -64,8 +65,7 @@ function readClient(request: FastifyRequest, parameters: ClientParameters): Pres
     if (id === undefined) throw refused();
     return { id, secret };
   }
-  // Node keeps the first of several Authorization headers and drops the others.
-  const several = request.raw.headersDistinct.authorization?.length !== 1;
+  const several = countHeaders(request, 'authorization') > 1;
   const basic = several ? undefined : readBasic(authorization);
   if (several || secret !== undefined || (basic && id !== undefined && id !== basic.id))
     throw new OAuthError('invalid_request', 'Authenticate the client in one way only.');

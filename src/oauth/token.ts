@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Actor } from '../auth/callers.ts';
 import { isVerifierOf } from '../auth/pkce.ts';
@@ -116,9 +115,8 @@ async function redeemCode({ context, client, parameters, actor, now }: TokenRequ
     .write(async (tx) => {
       if (!(await takeCode(tx, code, now))) return undefined;
       await storeAccessToken(tx, by, access);
-      const { scopes } = found;
-      const grantExpiresAt = now + config.grantLifetime;
-      const next = { ...access, scopes, grantExpiresAt };
+      const { scopes, grantId } = found;
+      const next = { ...access, scopes, grantId, grantExpiresAt: now + config.grantLifetime };
       return issueRefreshToken(tx, by, next, config.refreshTokenLifetime, null, now);
     })
     .catch(refuseWith('invalid_grant'));
@@ -143,8 +141,8 @@ async function refresh({ context, client, parameters, actor, now }: TokenRequest
     .write(async (tx) => {
       if (!(await takeRefreshToken(tx, found.id, now))) return undefined;
       await storeAccessToken(tx, by, access);
-      const { scopes, grantExpiresAt } = found;
-      const next = { ...access, scopes, grantExpiresAt };
+      const { scopes, grantId, grantExpiresAt } = found;
+      const next = { ...access, scopes, grantId, grantExpiresAt };
       return issueRefreshToken(tx, by, next, config.refreshTokenLifetime, found.id, now);
     })
     .catch(refuseWith('invalid_grant'));
@@ -157,7 +155,7 @@ async function actAsOwnAccount({ context, client, parameters, actor, now }: Toke
     throw new OAuthError('unauthorized_client', 'The client has no account that it could act as.');
   const scopes = requestedScopes(parameters.scope) ?? ALL_SCOPES;
   const by = actor(client.userId);
-  const grant = { userId: client.userId, clientId: client.id, grantId: randomUUID(), scopes };
+  const grant = { userId: client.userId, clientId: client.id, grantId: null, scopes };
   const access = await sign(context, grant, 'unauthorized_client', now);
   await context.db.write((tx) => storeAccessToken(tx, by, access)).catch(refuseWith('unauthorized_client'));
   return { access };

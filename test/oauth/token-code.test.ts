@@ -3,7 +3,7 @@ import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/bans.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { engine, startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 import { applicationsOf, basic, INSECURE, REDIRECT, type TestClient } from './applications.ts';
 
@@ -323,10 +323,25 @@ describe('The token endpoint', () => {
     }
   });
 
-  it('answers too many requests, and a database that is away, in its own form', async () => {
+  it.runIf(engine() === 'sqlite')('answers in its own form while the database is away', async () => {
+    const lonely = await startTestServer();
+    try {
+      await lonely.context.db.close();
+      const { status, headers, body } = await applicationsOf(lonely).post('/oauth/token', {
+        grant_type: 'client_credentials',
+        client_id: 'x',
+      });
+      expect([status, body.error]).toEqual([503, 'temporarily_unavailable']);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(headers.get('cache-control')).toBe('no-store');
+    } finally {
+      await lonely.close();
+    }
+  });
+
+  it('answers too many requests in its own form', async () => {
     const limited = await startTestServer({ rateLimit: 1 });
     try {
-      await limited.request('GET', '/oauth/token-that-is-none');
       const post = () => applicationsOf(limited).post('/oauth/token', { grant_type: 'x', client_id: 'x' });
       expect((await post()).status).toBe(401);
       const { status, headers, body } = await post();
