@@ -6,8 +6,8 @@ import { recordChange } from './audit.ts';
 import type { FactorOwner } from './second-factors.ts';
 
 const COUNT = 10;
-/** 80 bits: too many to try, also for whoever has the hashes. */
-const LENGTH = 16;
+/** 120 bits: too many to try, also for whoever has the hashes (OWASP ASVS 5, 6.5.2). */
+const LENGTH = 24;
 const GROUP = 4;
 /** Crockford's base32, which has no letters that look like others. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

@@ -31,12 +31,12 @@ const storedCodes = (userId: number) =>
   server.context.db.read.selectFrom('recovery_codes').selectAll().where('user_id', '=', userId).execute();
 
 describe('Recovery codes', () => {
-  it('are ten, different, of 80 random bits, and stored as hashes only', async () => {
+  it('are ten, different, of 120 random bits, and stored as hashes only', async () => {
     const { id, codes } = await accountWithCodes();
     expect(codes).toHaveLength(10);
     expect(new Set(codes).size).toBe(10);
-    // Sixteen characters of five bits each.
-    for (const code of codes) expect(code).toMatch(/^[0-9a-hj-km-np-tv-z]{4}(-[0-9a-hj-km-np-tv-z]{4}){3}$/);
+    // 24 characters of five bits each.
+    for (const code of codes) expect(code).toMatch(/^[0-9a-hj-km-np-tv-z]{4}(-[0-9a-hj-km-np-tv-z]{4}){5}$/);
     const stored = JSON.stringify(await storedCodes(id));
     const logged = JSON.stringify(await worldOf(server).auditEvents()) + JSON.stringify(server.logs());
     for (const code of codes) {
