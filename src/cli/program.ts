@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { registerAssessment } from './assessment.ts';
 import { registerBackup } from './backup.ts';
+import { registerClient } from './client.ts';
 import { registerDemo } from './demo.ts';
 import { registerImport } from './import-nmap.ts';
 import { registerKeys } from './keys.ts';
@@ -20,6 +21,7 @@ const REGISTER = [
   registerImport,
   registerUser,
   registerToken,
+  registerClient,
   registerKeys,
   registerOrganization,
   registerAssessment,

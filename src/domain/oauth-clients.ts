@@ -3,6 +3,8 @@ import { hashSecret, randomText } from '../auth/secrets.ts';
 import type { Reader, Transaction } from '../db/engine.ts';
 import { prepare } from '../db/prepared.ts';
 import { recordChange } from './audit.ts';
+import { revokeAccessTokens } from './client-tokens.ts';
+import { credentialsChanged } from './credentials.ts';
 import { invalid, missing } from './failure.ts';
 import { cleanName } from './names.ts';
 
@@ -12,8 +14,13 @@ const SECRET_LENGTH = 43;
 export const MAX_REDIRECT_URIS = 20;
 const MAX_REDIRECT_LENGTH = 2_048;
 
+/** What is added to a redirect address of the code flow. */
+const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'] as const;
+
 /** The client of the API description, which every deployment has unless someone deletes it. */
 export const DOCS_CLIENT = 'assay-docs';
+/** Where it is answered, below the address of the deployment. */
+export const DOCS_REDIRECT = '/docs/oauth2-redirect.html';
 
 /** An application that may ask for tokens (RFC 6749, section 2). */
 export interface OAuthClient {
@@ -79,10 +86,10 @@ export async function createClient(
   const name = cleanName('name', input.name);
   const { kind, redirectUris, implicit, userId } = input;
   if (redirectUris.length > MAX_REDIRECT_URIS)
-    throw invalid({ property: 'redirectUris', message: `must be at most ${MAX_REDIRECT_URIS}` });
+    throw invalid({ property: 'redirect', message: `must be at most ${MAX_REDIRECT_URIS}` });
   const faults = redirectUris.flatMap((uri, index) => {
     const message = redirectFault(uri);
-    return message === undefined ? [] : [{ property: `redirectUris.${index}`, message, value: uri }];
+    return message === undefined ? [] : [{ property: `redirect.${index}`, message, value: uri }];
   });
   if (faults.length > 0) throw invalid(faults);
   if (kind === 'public' && userId !== null) {
@@ -93,7 +100,7 @@ export async function createClient(
   }
   if (redirectUris.length === 0 && userId === null) {
     throw invalid({
-      property: 'redirectUris',
+      property: 'redirect',
       message: 'must name an address, or the client an account that it acts as',
     });
   }
@@ -123,6 +130,96 @@ export async function createClient(
   return { id, secret };
 }
 
+/**
+ * Lets a client use the implicit flow, or no longer.
+ * @throws Failure `missing` for an unknown client
+ */
+export async function setImplicit(
+  tx: Transaction,
+  actor: Actor,
+  id: string,
+  implicit: boolean,
+  now: number,
+): Promise<void> {
+  const before = await requireClient(tx, id);
+  if (before.implicit === implicit) return;
+  await tx
+    .updateTable('oauth_clients')
+    .set({ implicit: implicit ? 1 : 0 })
+    .where('id', '=', id)
+    .execute();
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'client.update',
+    object: ['client', id],
+    organizationId: null,
+    before: { implicit: before.implicit },
+    after: { implicit },
+  });
+}
+
+/**
+ * Gives a confidential client another secret; the one before is good for nothing from then on.
+ * @returns the secret, which is not stored and cannot be shown again
+ * @throws Failure `missing` for an unknown client, `invalid` for a public one
+ */
+export async function renewClientSecret(
+  tx: Transaction,
+  actor: Actor,
+  id: string,
+  now: number,
+): Promise<string> {
+  const { kind } = await requireClient(tx, id);
+  if (kind === 'public')
+    throw invalid({ property: 'newSecret', message: 'is for confidential clients only' });
+  const secret = randomText(SECRET_LENGTH);
+  await tx
+    .updateTable('oauth_clients')
+    .set({ secret_hash: hashSecret(secret) })
+    .where('id', '=', id)
+    .execute();
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'client.renew-secret',
+    object: ['client', id],
+    organizationId: null,
+    before: null,
+    after: null,
+  });
+  return secret;
+}
+
+/**
+ * Deletes a client, which ends its access tokens at once, with its refresh tokens, codes and consents.
+ * @throws Failure `missing` for an unknown client
+ */
+export async function deleteClient(tx: Transaction, actor: Actor, id: string, now: number): Promise<void> {
+  const deleted = await tx
+    .deleteFrom('oauth_clients')
+    .where('id', '=', id)
+    .returning(['name', 'kind', 'redirect_uris', 'implicit', 'user_id'])
+    .executeTakeFirst();
+  if (deleted === undefined) throw missing('client');
+  const { name, kind, redirect_uris, implicit, user_id } = deleted;
+  // After the client and what hangs on it, whose rows a grant that is being made holds until its tokens are there.
+  const tokens = await revokeAccessTokens(tx, id, null, now);
+  await credentialsChanged(tx);
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'client.delete',
+    object: ['client', id],
+    organizationId: null,
+    before: {
+      name,
+      kind,
+      redirect_uris: JSON.parse(redirect_uris) as string[],
+      implicit: implicit === 1,
+      user: user_id,
+    },
+    after: { tokens },
+  });
+}
+
 /** @throws Failure `missing` when there is none */
 export async function requireClient(db: Reader, id: string): Promise<OAuthClient> {
   const client = await clientById(db, id);
@@ -141,6 +238,9 @@ function redirectFault(uri: string): string | undefined {
     return 'must be an absolute address, such as https://app.example/callback';
   const url = new URL(uri);
   if (uri.includes('#')) return 'must not have a fragment';
+  // No parameter may be in a response twice (RFC 6749, section 3.1).
+  const own = RESPONSE_PARAMETERS.find((name) => url.searchParams.has(name));
+  if (own !== undefined) return `must not have the parameter "${own}", which the response adds`;
   if (url.username !== '' || url.password !== '') return 'must not hold a user name or a password';
   if (url.protocol === 'https:') return undefined;
   if (url.protocol === 'http:')

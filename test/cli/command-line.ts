@@ -45,6 +45,7 @@ const main = join(release, 'dist/main.js');
 beforeAll(async () => {
   copyFileSync(join(ROOT, 'package.json'), join(release, 'package.json'));
   symlinkSync(join(ROOT, 'node_modules'), join(release, 'node_modules'));
+  symlinkSync(join(ROOT, 'assets'), join(release, 'assets'));
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   const args = [compiler, '-p', 'tsconfig.build.json', '--outDir', join(release, 'dist')];
   await finish(spawn(process.execPath, args, { cwd: ROOT, stdio: 'pipe' }));
