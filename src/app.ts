@@ -33,8 +33,9 @@ import { registerServerRoutes } from './http/server-routes.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { TokenCache } from './http/token-cache.ts';
 import { compileValidator } from './http/validation.ts';
-import { registerAssets } from './pages/assets.ts';
 import { registerOAuthEndpoints } from './oauth/endpoints.ts';
+import { OAUTH_PAGES } from './oauth/routes.ts';
+import { registerAssets } from './pages/assets.ts';
 import { registerPages } from './pages/pages-plugin.tsx';
 
 const ROUTES: Readonly<Record<AreaName, RegisterRoutes>> = {
@@ -132,7 +133,7 @@ export async function buildApp(
   registerServerRoutes(app, context);
   registerAssets(app);
   refuseOtherMethods();
-  registerPages(app, context, ACCOUNT_ROUTES);
+  registerPages(app, context, [...ACCOUNT_ROUTES, ...OAUTH_PAGES]);
   registerOAuthEndpoints(app, context);
   for (const name of config.areas) registerArea(app, AREAS[name], ROUTES[name], context);
   await app.ready();

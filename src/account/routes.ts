@@ -1,5 +1,6 @@
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { registerOrganizationSignIn } from './organization-sign-in.tsx';
+import { registerApplications } from './applications.tsx';
 import { registerOverview } from './overview.tsx';
 import { registerSignIn } from './sign-in.tsx';
 
@@ -8,4 +9,5 @@ export const ACCOUNT_ROUTES: readonly RegisterRoutes[] = [
   registerSignIn,
   registerOrganizationSignIn,
   registerOverview,
+  registerApplications,
 ];

@@ -1,8 +1,152 @@
+import { type Static, Type } from 'typebox';
+import { allowedScopes } from '../domain/access-tokens.ts';
 import type { Context } from '../context.ts';
-import { clientById, isRegisteredRedirect } from '../domain/oauth-clients.ts';
+import type { Scope } from '../auth/scopes.ts';
+import { clientById, isRegisteredRedirect, type OAuthClient } from '../domain/oauth-clients.ts';
+import { AuthorizationError, type ResponseMode } from './authorization-response.ts';
+
+/** Node takes no longer request line, so nothing longer arrives. */
+const MAX_LENGTH = 16_384;
+const Parameter = Type.Optional(
+  Type.Union([
+    Type.String({ maxLength: MAX_LENGTH }),
+    // One that is there twice is refused, and how is not the same for each.
+    Type.Array(Type.String({ maxLength: MAX_LENGTH }), { maxItems: MAX_LENGTH }),
+  ]),
+);
+
+/** The parameters that this server knows; others are ignored (RFC 6749, section 3.1). */
+export const AuthorizationQuery = Type.Object({
+  response_type: Parameter,
+  client_id: Parameter,
+  redirect_uri: Parameter,
+  scope: Parameter,
+  state: Parameter,
+  code_challenge: Parameter,
+  code_challenge_method: Parameter,
+});
+export type AuthorizationQuery = Static<typeof AuthorizationQuery>;
+type ParameterName = keyof AuthorizationQuery;
+const NAMES = Object.keys(AuthorizationQuery.properties) as ParameterName[];
+
+/** S256: 32 bytes in base64url (RFC 7636, section 4.2). */
+const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 
 /** What a form's policy can name: a scheme with a host, or the scheme of an application. */
-const FORM_TARGET = /^[a-z][a-z0-9+.-]*:(\/\/[a-z0-9.-]+(:\d+)?|\/\/\[[0-9a-f:]+\](:\d+)?)?$/;
+const FORM_TARGET = /^[a-z][a-z0-9+.-]*:(\/\/[a-z0-9.-]+(:\d+)?)?$/;
+
+/** Who asks, and where the answer goes. */
+export interface Target {
+  client: OAuthClient;
+  redirectUri: string;
+  /** As the request had it; `null` when it left it out. */
+  givenRedirectUri: string | null;
+  mode: ResponseMode;
+  state: string | undefined;
+}
+
+/**
+ * Finds where the answer to a request may go. Until that is known there is no redirect (RFC 6749, section 4.1.2.1).
+ * @returns the target, or what is wrong with the client or the redirect address, in words for people
+ */
+export async function targetOf(
+  { db, addresses }: Context,
+  query: AuthorizationQuery,
+): Promise<{ target: Target } | { fault: string }> {
+  const clientId = single(query, 'client_id');
+  if (clientId === undefined)
+    return { fault: 'Its link does not say, in client_id, which application it is.' };
+  const client = await clientById(db.read, clientId);
+  if (client === undefined) return { fault: 'Its client_id is not known here.' };
+  if (Array.isArray(query.redirect_uri)) return { fault: 'Its link has more than one redirect_uri.' };
+  const given = single(query, 'redirect_uri');
+  const redirectUri = given ?? onlyRedirect(client);
+  if (redirectUri === undefined) return { fault: 'Its link has no redirect_uri, to which to send you back.' };
+  if (given !== undefined && !isRegisteredRedirect(client, given, addresses.clientBaseUrl))
+    return { fault: 'The redirect_uri of its link is not one that is registered for it.' };
+  const types = [query.response_type ?? []].flat().flatMap((type) => type.split(' '));
+  return {
+    target: {
+      client,
+      redirectUri,
+      givenRedirectUri: given ?? null,
+      // What asks for a token reads the fragment, whatever else is wrong with it.
+      mode: types.includes('token') ? 'fragment' : 'query',
+      state: single(query, 'state'),
+    },
+  };
+}
+
+/** What a client asks for. */
+export interface AuthorizationRequest {
+  responseType: 'code' | 'token';
+  /** S256; `null` for the implicit flow. */
+  codeChallenge: string | null;
+  /** What its user may hold of what it asks for. */
+  scopes: readonly Scope[];
+  /** What the user may not hold of it. */
+  withheld: readonly string[];
+}
+
+/**
+ * Reads the rest of a request, for the account that signed in.
+ * @throws AuthorizationError with the code of RFC 6749, sections 4.1.2.1 and 4.2.2.1, or RFC 7636, section 4.4.1
+ */
+export function readRequest(
+  { config }: Context,
+  query: AuthorizationQuery,
+  client: OAuthClient,
+  account: { staff: boolean; admin: boolean },
+): AuthorizationRequest {
+  const repeated = NAMES.find((name) => Array.isArray(query[name]));
+  if (repeated !== undefined)
+    throw new AuthorizationError('invalid_request', `${repeated} is there more than once`);
+  const responseType = single(query, 'response_type');
+  if (responseType === undefined) throw new AuthorizationError('invalid_request', 'response_type is missing');
+  if (responseType !== 'code' && responseType !== 'token')
+    throw new AuthorizationError('unsupported_response_type', 'response_type must be code or token');
+  if (responseType === 'token' && !config.implicitFlow)
+    throw new AuthorizationError('unsupported_response_type', 'the implicit flow is switched off');
+  if (responseType === 'token' && !client.implicit)
+    throw new AuthorizationError('unauthorized_client', 'this client may not use the implicit flow');
+  const codeChallenge = responseType === 'code' ? challengeOf(query) : null;
+
+  const scope = single(query, 'scope');
+  const scopes = allowedScopes(scope, account);
+  if (scopes === undefined) throw new AuthorizationError('invalid_scope', 'scope has an unknown scope');
+  if (scopes.length === 0)
+    throw new AuthorizationError('invalid_scope', 'this account may hold none of the scopes');
+  const asked = new Set(scope?.split(' ').filter((name) => name !== '') ?? []);
+  const held = new Set<string>(scopes);
+  return { responseType, codeChallenge, scopes, withheld: [...asked].filter((name) => !held.has(name)) };
+}
+
+/** RFC 7636, section 4.3, with S256 alone and for every client (RFC 9700, section 2.1.1). */
+function challengeOf(query: AuthorizationQuery): string {
+  const challenge = single(query, 'code_challenge');
+  if (challenge === undefined) throw new AuthorizationError('invalid_request', 'code challenge required');
+  // Without a method, it would be plain.
+  if (single(query, 'code_challenge_method') !== 'S256')
+    throw new AuthorizationError(
+      'invalid_request',
+      'transform algorithm not supported: code_challenge_method must be S256',
+    );
+  if (!CHALLENGE.test(challenge))
+    throw new AuthorizationError('invalid_request', 'code_challenge must be 43 characters of base64url');
+  return challenge;
+}
+
+/** @returns a parameter that is there once; one without a value counts as left out (RFC 6749, section 3.1) */
+function single(query: AuthorizationQuery, name: ParameterName): string | undefined {
+  const value = query[name];
+  return value === '' || Array.isArray(value) ? undefined : value;
+}
+
+/** RFC 6749, section 3.1.2.3: it may be left out when one whole address is registered. */
+function onlyRedirect({ redirectUris }: OAuthClient): string | undefined {
+  const [only, ...more] = redirectUris;
+  return more.length === 0 && only?.startsWith('/') === false ? only : undefined;
+}
 
 /**
  * Where a form of ours may end up when it leads back to an authorization request: a browser holds redirects after a form
@@ -12,16 +156,20 @@ const FORM_TARGET = /^[a-z][a-z0-9+.-]*:(\/\/[a-z0-9.-]+(:\d+)?|\/\/\[[0-9a-f:]+
  */
 export async function formTargetsOf(context: Context, path: string): Promise<string[]> {
   const url = new URL(path, 'http://assay.invalid');
-  const redirect = url.searchParams.get('redirect_uri');
-  const client = await clientById(context.db.read, url.searchParams.get('client_id') ?? '');
-  if (url.pathname !== '/oauth/authorize' || client === undefined || redirect === null) return [];
-  if (!isRegisteredRedirect(client, redirect, context.addresses.clientBaseUrl)) return [];
-  return formTarget(redirect);
+  if (url.pathname !== '/oauth/authorize') return [];
+  const query: AuthorizationQuery = {};
+  for (const name of NAMES) {
+    const values = url.searchParams.getAll(name);
+    if (values[0] !== undefined) query[name] = values.length === 1 ? values[0] : values;
+  }
+  const found = await targetOf(context, query);
+  return 'target' in found ? formTarget(found.target.redirectUri) : [];
 }
 
 /** @returns the source by which a policy allows a form to lead to this redirect address */
 export function formTarget(redirect: string): string[] {
-  const { origin, protocol } = new URL(redirect);
-  const target = origin === 'null' ? protocol : origin;
+  const { origin, protocol, hostname } = new URL(redirect);
+  // A policy has no way to write an IPv6 address (CSP 3, section 2.3.1).
+  const target = origin === 'null' || hostname.startsWith('[') ? protocol : origin;
   return FORM_TARGET.test(target) ? [target] : [];
 }

@@ -5,6 +5,7 @@ import type { Transaction } from '../../src/db/engine.ts';
 import { createAssessmentTag } from '../../src/domain/assessment-tags.ts';
 import { createAssessment, grantAssessmentAccess } from '../../src/domain/assessments.ts';
 import { createAsset, type NewAsset } from '../../src/domain/assets.ts';
+import { createClient, type NewClient } from '../../src/domain/oauth-clients.ts';
 import { addGroupMember, createAssessmentGroup, type GroupRole } from '../../src/domain/groups.ts';
 import { listAsset } from '../../src/domain/listings.ts';
 import {
@@ -122,6 +123,23 @@ export function worldOf({ context }: TestServer) {
     /** Times are milliseconds since 1970; `null` while the session runs. */
     testingSession: (assessment: string, testerId: number, startedAt: number, endedAt: number | null) =>
       write((tx) => logTestingSession(tx, actor, { assessment, testerId, startedAt, endedAt }, clock())),
+    /** An application; public and with one redirect address unless told. */
+    client: (input: Partial<NewClient> = {}) =>
+      write((tx) =>
+        createClient(
+          tx,
+          actor,
+          {
+            name: `Application ${next()}`,
+            kind: 'public',
+            redirectUris: ['https://app.example/callback'],
+            implicit: false,
+            userId: null,
+            ...input,
+          },
+          clock(),
+        ),
+      ),
     /** Every audit event so far, oldest first. */
     auditEvents: () => db.read.selectFrom('audit_events').selectAll().orderBy('id').execute(),
   };

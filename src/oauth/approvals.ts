@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { Context } from '../context.ts';
+import { signAccessToken, storeAccessToken } from '../domain/access-tokens.ts';
+import { issueCode } from '../domain/authorization-codes.ts';
+import { hasConsented, relyOnConsent, rememberConsent } from '../domain/consents.ts';
+import type { Session } from '../domain/sessions.ts';
+import { actorOf } from '../http/browser-sessions.ts';
+import type { AuthorizationRequest, Target } from './authorization-request.ts';
+import type { ResponseParameters } from './authorization-response.ts';
+
+/** A request that its user has to approve, or has approved. */
+export interface Approval extends Pick<AuthorizationRequest, 'responseType' | 'scopes' | 'codeChallenge'> {
+  session: Session;
+  target: Target;
+}
+
+/**
+ * Grants what a user allowed before and did not withdraw.
+ * @returns the response; `undefined` when the user has to be asked
+ */
+export async function grantAsRemembered(
+  context: Context,
+  request: FastifyRequest,
+  approval: Approval,
+): Promise<ResponseParameters | undefined> {
+  const consenter = consenterOf(approval);
+  if (!(await hasConsented(context.db.read, consenter, approval.scopes))) return undefined;
+  return grant(context, request, approval, (tx) => relyOnConsent(tx, consenter, approval.scopes));
+}
+
+/** Grants what a user has just allowed, and remembers that. @returns the response */
+export async function grantAsAllowed(
+  context: Context,
+  request: FastifyRequest,
+  approval: Approval,
+): Promise<ResponseParameters> {
+  const now = context.clock();
+  const response = await grant(context, request, approval, async (tx) => {
+    await rememberConsent(tx, actorOf(request), consenterOf(approval), approval.scopes, now);
+    return true;
+  });
+  return response ?? {};
+}
+
+/** @param consented says, in the unit of work that grants, whether it may */
+async function grant(
+  { config, db, keys, clock }: Context,
+  request: FastifyRequest,
+  { session, target, responseType, scopes, codeChallenge }: Approval,
+  consented: Parameters<Context['db']['write']>[0],
+): Promise<ResponseParameters | undefined> {
+  const now = clock();
+  const actor = actorOf(request);
+  const { userId, organizationId } = session;
+  const clientId = target.client.id;
+  if (responseType === 'code') {
+    const code = { clientId, userId, organizationId, redirectUri: target.givenRedirectUri, scopes };
+    return db.write(async (tx) =>
+      (await consented(tx)) === true
+        ? { code: await issueCode(tx, actor, { ...code, codeChallenge: codeChallenge ?? '' }, now) }
+        : undefined,
+    );
+  }
+  const lifetime = config.accessTokenLifetime;
+  const access = { userId, clientId, grantId: randomUUID(), scopes };
+  const signed = await signAccessToken(db.read, keys, access, lifetime, now);
+  const granted = await db.write(async (tx) => {
+    if ((await consented(tx)) !== true) return false;
+    await storeAccessToken(tx, actor, signed);
+    return true;
+  });
+  if (!granted) return undefined;
+  return {
+    access_token: signed.token,
+    token_type: 'Bearer',
+    expires_in: String(Math.floor(lifetime / 1000)),
+    scope: signed.scopes.join(' '),
+  };
+}
+
+function consenterOf({ session, target }: Approval) {
+  return { userId: session.userId, organizationId: session.organizationId, clientId: target.client.id };
+}

@@ -1,0 +1,5 @@
+import type { RegisterRoutes } from '../http/area-plugin.ts';
+import { registerAuthorize } from './authorize.tsx';
+
+/** The pages of the authorization server. */
+export const OAUTH_PAGES: readonly RegisterRoutes[] = [registerAuthorize];

@@ -1,0 +1,318 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hashSecret } from '../../src/auth/secrets.ts';
+import { authorizePath, CALLBACK, CHALLENGE, decide, PKCE, responseOf } from '../harness/authorization.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor, type Visitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let account: { id: number; uid: string; email: string; password: string };
+let visitor: Visitor;
+let client: string;
+beforeAll(async () => {
+  server = await startTestServer();
+  const world = worldOf(server);
+  await world.organization('acme');
+  account = await world.account({ organization: 'acme' });
+  visitor = newVisitor(server);
+  await visitor.signIn(account.email, account.password);
+  client = (await world.client()).id;
+});
+afterAll(() => server.close());
+
+const valid = () => ({
+  response_type: 'code',
+  client_id: client,
+  redirect_uri: CALLBACK,
+  scope: 'tag_lw',
+  state: 'abc',
+  ...PKCE,
+});
+const issuer = () => server.context.addresses.issuer;
+
+describe('The code flow', () => {
+  it('RFC 6749, 4.1.2: answers at the redirect address with a code and the exact state', async () => {
+    const state = 'a+b c&d=e#f/é"\\%20';
+    const path = authorizePath({ ...valid(), state });
+    const response = responseOf(await decide(visitor, path, 'allow'));
+    expect(response.address).toBe(CALLBACK);
+    expect(response.fragment).toEqual({});
+    expect(response.query).toEqual({
+      code: expect.stringMatching(/^[0-9A-Za-z]{43}$/),
+      state,
+      iss: issuer(),
+    });
+  });
+
+  it('RFC 6749, 4.1.2 and 10.5: the code is stored as a hash, with its client, address and challenge, for a minute', async () => {
+    const { query } = responseOf(await visitor.get(authorizePath(valid())));
+    const rows = await server.context.db.read.selectFrom('oauth_codes').selectAll().execute();
+    expect(JSON.stringify(rows)).not.toContain(query['code']);
+    const row = rows.find(({ code_hash }) => code_hash === hashSecret(query['code'] ?? ''));
+    expect(row).toMatchObject({
+      client_id: client,
+      user_id: account.id,
+      redirect_uri: CALLBACK,
+      scopes: 'tag_lw',
+      code_challenge: CHALLENGE,
+      used_at: null,
+    });
+    expect(Number(row?.expires_at)).toBeLessThanOrEqual(Date.now() + 60_000);
+    const events = await worldOf(server).auditEvents();
+    expect(events.at(-1)).toMatchObject({
+      action: 'grant.create',
+      object_id: row?.grant_id,
+      user_id: account.id,
+    });
+    expect(JSON.stringify(events)).not.toContain(query['code']);
+  });
+
+  it('RFC 6749, 4.1.1: leaves state out of the response where the request has none', async () => {
+    const { query } = responseOf(await visitor.get(authorizePath({ ...valid(), state: undefined })));
+    expect(Object.keys(query).sort()).toEqual(['code', 'iss']);
+  });
+
+  it('RFC 6749, 3.1: takes a parameter without a value for one that is left out', async () => {
+    const path = authorizePath({ ...valid(), state: '', scope: '' });
+    const page = await visitor.open(path);
+    expect(page.text).toContain('<code>api</code>');
+    const { query } = responseOf(await visitor.submit(page, { decision: 'deny' }, path));
+    expect(Object.keys(query).sort()).toEqual(['error', 'error_description', 'iss']);
+  });
+
+  it('RFC 6749, 3.1: ignores parameters that it does not know, and those it has no use for', async () => {
+    const more = { nonce: 'n', resource: ['https://a.example', 'https://b.example'], prompt: 'none' };
+    const { query } = responseOf(await visitor.get(authorizePath({ ...valid(), ...more })));
+    expect(query).toMatchObject({ code: expect.any(String) });
+  });
+
+  it.each(['response_type', 'scope', 'state', 'code_challenge', 'code_challenge_method'] as const)(
+    'RFC 6749, 3.1: refuses %s when it is there twice',
+    async (name) => {
+      const request = valid();
+      const path = authorizePath({ ...request, [name]: [request[name], request[name]] });
+      const { address, query } = responseOf(await visitor.get(path));
+      expect(address).toBe(CALLBACK);
+      expect(query).toEqual({
+        error: 'invalid_request',
+        error_description: `${name} is there more than once`,
+        ...(name === 'state' ? {} : { state: 'abc' }),
+        iss: issuer(),
+      });
+    },
+  );
+
+  it.each([
+    ['4.1.2.1: without response_type', { response_type: undefined }, 'invalid_request'],
+    ['3.1.1: with an unknown response_type', { response_type: 'id_token' }, 'unsupported_response_type'],
+    ['3.1.1: with two response types at once', { response_type: 'code code' }, 'unsupported_response_type'],
+    ['4.1.2.1: with an unknown scope', { scope: 'tag_lw everything' }, 'invalid_scope'],
+    ['3.3: with a malformed scope', { scope: 'tag_lw "tag_lr"' }, 'invalid_scope'],
+    ['4.1.2.1: with scopes that the account may not hold', { scope: 'tag_gw' }, 'invalid_scope'],
+  ])('RFC 6749, %s: answers with the error at the redirect address', async (_title, change, error) => {
+    const { address, query, fragment } = responseOf(
+      await visitor.get(authorizePath({ ...valid(), ...change })),
+    );
+    expect(address).toBe(CALLBACK);
+    expect(fragment).toEqual({});
+    expect(query).toEqual({
+      error,
+      // RFC 6749, 4.1.2.1: printable ASCII without quotes and backslashes.
+      error_description: expect.stringMatching(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/),
+      state: 'abc',
+      iss: issuer(),
+    });
+  });
+
+  it('RFC 6749, 4.1.2.1: answers access_denied where the user denies, and grants nothing', async () => {
+    const denying = newVisitor(server);
+    const other = await worldOf(server).account({ organization: 'acme' });
+    await denying.signIn(other.email, other.password);
+    const { query } = responseOf(await decide(denying, authorizePath(valid()), 'deny'));
+    expect(query).toEqual({
+      error: 'access_denied',
+      error_description: 'the user denied the request',
+      state: 'abc',
+      iss: issuer(),
+    });
+    const codes = await server.context.db.read
+      .selectFrom('oauth_codes')
+      .select('code_hash')
+      .where('user_id', '=', other.id)
+      .execute();
+    expect(codes).toEqual([]);
+  });
+
+  it('RFC 6749, 3.1.2: keeps the query of a redirect address', async () => {
+    const redirect = 'https://app.example/cb?tenant=a%2Fb&x';
+    const { id } = await worldOf(server).client({ redirectUris: [redirect] });
+    const path = authorizePath({ ...valid(), client_id: id, redirect_uri: redirect });
+    const { headers } = await decide(visitor, path, 'allow');
+    expect(headers.get('location')).toMatch(
+      /^https:\/\/app\.example\/cb\?tenant=a%2Fb&x&code=\w+&state=abc&/,
+    );
+  });
+
+  it('RFC 6749, 3.1.2.3: uses the only registered address where the request has none', async () => {
+    const { id } = await worldOf(server).client();
+    const path = authorizePath({ ...valid(), client_id: id, redirect_uri: undefined });
+    const { address } = responseOf(await decide(visitor, path, 'allow'));
+    expect(address).toBe(CALLBACK);
+    const row = await server.context.db.read
+      .selectFrom('oauth_codes')
+      .select('redirect_uri')
+      .where('client_id', '=', id)
+      .executeTakeFirstOrThrow();
+    expect(row.redirect_uri).toBeNull();
+  });
+
+  it('RFC 6749, 4.1.1: is there for confidential clients as well', async () => {
+    const { id } = await worldOf(server).client({ kind: 'confidential' });
+    const { query } = responseOf(
+      await decide(visitor, authorizePath({ ...valid(), client_id: id }), 'allow'),
+    );
+    expect(query).toMatchObject({ code: expect.any(String) });
+  });
+});
+
+describe('PKCE', () => {
+  const error = async (change: Record<string, string | undefined>, id = client) => {
+    const path = authorizePath({ ...valid(), client_id: id, ...change });
+    const { query } = responseOf(await visitor.get(path));
+    expect(query['code']).toBeUndefined();
+    return [query['error'], query['error_description']];
+  };
+  const UNSUPPORTED = 'transform algorithm not supported: code_challenge_method must be S256';
+
+  it('RFC 7636, 4.4.1 and RFC 9700, 2.1.1: is required of every client, confidential ones too', async () => {
+    const confidential = await worldOf(server).client({ kind: 'confidential' });
+    const none = { code_challenge: undefined, code_challenge_method: undefined };
+    for (const id of [client, confidential.id])
+      expect(await error(none, id)).toEqual(['invalid_request', 'code challenge required']);
+    expect(await error({ code_challenge: undefined })).toEqual([
+      'invalid_request',
+      'code challenge required',
+    ]);
+  });
+
+  it('RFC 7636, 4.3: a challenge without a method would be plain, which is not supported', async () => {
+    expect(await error({ code_challenge_method: undefined })).toEqual(['invalid_request', UNSUPPORTED]);
+  });
+
+  it.each(['plain', 's256', 'S512'])('RFC 7636, 4.4.1: does not support %s', async (method) => {
+    expect(await error({ code_challenge_method: method })).toEqual(['invalid_request', UNSUPPORTED]);
+  });
+
+  it.each([CHALLENGE.slice(1), `${CHALLENGE}A`, `${CHALLENGE.slice(1)}=`, `${CHALLENGE.slice(1)}+`])(
+    'RFC 7636, 4.2: refuses %s, which no SHA-256 has',
+    async (challenge) => {
+      expect((await error({ code_challenge: challenge }))[0]).toBe('invalid_request');
+    },
+  );
+});
+
+describe('A request whose client or redirect address is at fault', () => {
+  it.each([
+    ['without client_id', { client_id: undefined }],
+    ['with an unknown client_id', { client_id: 'nobody' }],
+    ['with client_id twice', { client_id: ['one', 'two'] }],
+    ['with redirect_uri twice', { redirect_uri: [CALLBACK, CALLBACK] }],
+    ['with a redirect_uri that is not registered', { redirect_uri: 'https://evil.example/callback' }],
+    ['with a relative redirect_uri', { redirect_uri: '/callback' }],
+    ['with a script for a redirect_uri', { redirect_uri: 'javascript:alert(1)' }],
+  ])('RFC 6749, 4.1.2.1: %s is told to the user, and redirects nowhere', async (_title, change) => {
+    for (const response_type of ['code', 'token']) {
+      for (const browser of [visitor, newVisitor(server)]) {
+        const path = authorizePath({ ...valid(), response_type, ...change });
+        const page = await browser.get(path);
+        expect([page.status, page.location]).toEqual([400, undefined]);
+        expect(page.text).toContain('This application cannot sign you in');
+        expect(page.text).not.toContain('evil.example');
+        expect((await browser.post(path, { decision: 'allow' })).location).toBeUndefined();
+      }
+    }
+  });
+
+  it.each([
+    ['3.1.2.3: when several addresses are registered', [CALLBACK, 'https://app.example/other']],
+    ['3.1.2.3: when the only one is part of an address', ['docs']],
+    ['3.1.2.4: when none is registered', []],
+  ])('RFC 6749, %s: redirect_uri cannot be left out', async (_title, redirectUris) => {
+    const world = worldOf(server);
+    const id =
+      redirectUris[0] === 'docs'
+        ? 'assay-docs'
+        : (await world.client({ redirectUris, kind: 'confidential', userId: account.id })).id;
+    const page = await visitor.get(authorizePath({ ...valid(), client_id: id, redirect_uri: undefined }));
+    expect([page.status, page.location]).toEqual([400, undefined]);
+  });
+});
+
+describe('Whoever is not signed in', () => {
+  it('is led to the sign-in page, and from there to the response', async () => {
+    const browser = newVisitor(server);
+    const other = await worldOf(server).account({ organization: 'acme' });
+    const path = authorizePath(valid());
+    const redirect = await browser.get(path);
+    expect(redirect.status).toBe(303);
+    expect(new URL(redirect.location ?? '').pathname).toBe('/sign-in');
+    const page = await browser.open(path);
+    const back = await browser.submit(page, { email: other.email, password: other.password }, '/sign-in');
+    expect(back.location).toBe(server.origin + path);
+    const { query } = responseOf(await decide(browser, path, 'allow'));
+    expect(query).toMatchObject({ code: expect.any(String), state: 'abc' });
+  });
+
+  it('RFC 9700, 4.11.2: is sent to no client, not even with an error, before they have signed in', async () => {
+    for (const change of [{ scope: 'nonsense' }, { response_type: 'nonsense' }, { code_challenge: 'x' }]) {
+      const { location } = await newVisitor(server).get(authorizePath({ ...valid(), ...change }));
+      expect(location?.startsWith(`${server.origin}/sign-in?`)).toBe(true);
+    }
+  });
+
+  it('counts as such after the first of two factors', async () => {
+    const browser = newVisitor(server);
+    const other = await worldOf(server).account({ organization: 'acme' });
+    await browser.signIn(other.email, other.password);
+    await server.context.db.write((tx) =>
+      tx.updateTable('sessions').set({ state: 'pending' }).where('user_id', '=', other.id).execute(),
+    );
+    const { location } = await browser.get(authorizePath(valid()));
+    expect(location?.startsWith(`${server.origin}/sign-in`)).toBe(true);
+  });
+
+  it('can allow nothing', async () => {
+    const browser = newVisitor(server);
+    const page = await browser.open('/sign-in');
+    const csrf = /name="_csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    const answer = await browser.post(authorizePath(valid()), { decision: 'allow', _csrf: csrf });
+    expect(answer.status).toBe(303);
+    expect(answer.location?.startsWith(`${server.origin}/sign-in`)).toBe(true);
+  });
+});
+
+describe('A failure of the server', () => {
+  it('RFC 6749, 4.1.2.1: reaches the client as server_error or temporarily_unavailable', async () => {
+    const own = await startTestServer();
+    const world = worldOf(own);
+    const other = await world.account();
+    const { id } = await world.client();
+    const browser = newVisitor(own);
+    await browser.signIn(other.email, other.password);
+    const page = await browser.open(authorizePath({ ...valid(), client_id: id }));
+    await own.context.db.write((tx) => tx.schema.dropTable('oauth_codes').execute());
+    const answer = await browser.submit(
+      page,
+      { decision: 'allow' },
+      new URL(page.url).pathname + new URL(page.url).search,
+    );
+    expect(responseOf(answer).query).toEqual({
+      error: 'server_error',
+      error_description: 'the request failed here',
+      state: 'abc',
+      iss: own.context.addresses.issuer,
+    });
+    expect(own.logs()).toContainEqual(expect.objectContaining({ msg: 'authorization failed' }));
+    await own.close();
+  });
+});

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandLine } from '../../src/auth/callers.ts';
+import { hashSecret } from '../../src/auth/secrets.ts';
+import {
+  clientById,
+  deleteClient,
+  isRegisteredRedirect,
+  listClients,
+  renewClientSecret,
+  setImplicit,
+} from '../../src/domain/oauth-clients.ts';
+import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+const now = Date.UTC(2026, 10, 1);
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  await worldOf(server).organization('acme');
+});
+afterAll(() => server.close());
+
+const read = () => server.context.db.read;
+const lastEvent = async () => (await worldOf(server).auditEvents()).at(-1);
+
+describe('A client', () => {
+  it('RFC 6749, 2.2 and 2.3.1: has an id, and a secret that is stored as a hash where it can keep one', async () => {
+    const world = worldOf(server);
+    const open = await world.client();
+    expect(open).toEqual({ id: expect.stringMatching(/^[0-9A-Za-z]{20}$/), secret: null });
+    const closed = await world.client({ kind: 'confidential' });
+    expect(closed.secret).toMatch(/^[0-9A-Za-z]{43}$/);
+    expect((await clientById(read(), closed.id))?.secretHash).toBe(hashSecret(closed.secret ?? ''));
+    expect(await lastEvent()).toMatchObject({
+      action: 'client.create',
+      object_type: 'client',
+      object_id: closed.id,
+      user_id: null,
+    });
+    expect(JSON.stringify(await world.auditEvents())).not.toContain(closed.secret);
+  });
+
+  it.each([
+    ['a public one with an account', { userId: 1 }, 'user'],
+    ['one without an address or an account', { redirectUris: [] }, 'redirect'],
+    ['one with too many addresses', { redirectUris: Array.from({ length: 21 }, () => CALLBACK) }, 'redirect'],
+    ['one without a name', { name: ' ' }, 'name'],
+  ])('is refused: %s', async (_title, input, property) => {
+    await expect(worldOf(server).client(input)).rejects.toThrow(
+      expect.objectContaining({ kind: 'invalid', faults: [expect.objectContaining({ property })] }),
+    );
+  });
+
+  it('gets another secret, and the one before ends', async () => {
+    const { id, secret } = await worldOf(server).client({ kind: 'confidential' });
+    const { db } = server.context;
+    const renewed = await db.write((tx) => renewClientSecret(tx, commandLine(), id, now));
+    expect(renewed).not.toBe(secret);
+    expect((await clientById(read(), id))?.secretHash).toBe(hashSecret(renewed));
+    expect(await lastEvent()).toMatchObject({ action: 'client.renew-secret', object_id: id, after: null });
+    const open = await worldOf(server).client();
+    await expect(db.write((tx) => renewClientSecret(tx, commandLine(), open.id, now))).rejects.toMatchObject({
+      kind: 'invalid',
+    });
+  });
+
+  it('is allowed the implicit flow, or no longer, and the audit log tells of a change only', async () => {
+    const { id } = await worldOf(server).client();
+    const set = (implicit: boolean) =>
+      server.context.db.write((tx) => setImplicit(tx, commandLine(), id, implicit, now));
+    await set(true);
+    expect(await clientById(read(), id)).toMatchObject({ implicit: true });
+    const event = await lastEvent();
+    expect(event).toMatchObject({
+      action: 'client.update',
+      object_id: id,
+      before: '{"implicit":false}',
+      after: '{"implicit":true}',
+    });
+    await set(true);
+    expect(await lastEvent()).toEqual(event);
+  });
+
+  it('is deleted with its access tokens, refresh tokens, codes and consents, at once', async () => {
+    const world = worldOf(server);
+    const account = await world.account({ organization: 'acme', admin: true });
+    const visitor = newVisitor(server);
+    await visitor.signIn(account.email, account.password);
+    const { id } = await world.client({ implicit: true });
+    const request = { client_id: id, redirect_uri: CALLBACK, scope: 'tag_ow' };
+    const path = authorizePath({ response_type: 'token', ...request });
+    const { fragment } = responseOf(await decide(visitor, path, 'allow'));
+    const { query } = responseOf(
+      await visitor.get(authorizePath({ response_type: 'code', ...request, ...PKCE })),
+    );
+    expect(query).toHaveProperty('code');
+    const call = () =>
+      server.request('PATCH', '/api/tagging/v1.0/organizations/acme/tags', {
+        token: fragment['access_token'],
+        body: { uids: [] },
+      });
+    expect((await call()).status).not.toBe(401);
+
+    const { db } = server.context;
+    await db.write((tx) => deleteClient(tx, commandLine(), id, now));
+    expect((await call()).status).toBe(401);
+    for (const table of ['oauth_codes', 'oauth_consents', 'refresh_tokens'] as const) {
+      const rows = await db.read.selectFrom(table).select('client_id').where('client_id', '=', id).execute();
+      expect([table, rows]).toEqual([table, []]);
+    }
+    expect((await visitor.get(path)).status).toBe(400);
+    expect(await lastEvent()).toMatchObject({
+      action: 'client.delete',
+      object_id: id,
+      before: JSON.stringify({
+        name: JSON.parse((await world.auditEvents()).find((event) => event.object_id === id)?.after ?? '{}')
+          .name,
+        kind: 'public',
+        redirect_uris: [CALLBACK],
+        implicit: true,
+        user: null,
+      }),
+      after: '{"tokens":1}',
+    });
+    await expect(db.write((tx) => deleteClient(tx, commandLine(), id, now))).rejects.toMatchObject({
+      kind: 'missing',
+    });
+  });
+});
+
+describe('The client of the API description', () => {
+  const docs = async () => {
+    const client = await clientById(read(), 'assay-docs');
+    if (client === undefined) throw new Error('It is not there.');
+    return client;
+  };
+
+  it('comes with every deployment', async () => {
+    expect((await listClients(read()))[0]).toMatchObject({
+      id: 'assay-docs',
+      kind: 'public',
+      implicit: true,
+      redirectUris: ['/docs/oauth2-redirect.html'],
+    });
+  });
+
+  it.each([
+    ['https://assay.example', 'https://assay.example/docs/oauth2-redirect.html', true],
+    ['https://assay.example', 'https://evil.example/docs/oauth2-redirect.html', false],
+    ['https://assay.example', 'http://assay.example/docs/oauth2-redirect.html', false],
+    ['https://assay.example', 'http://127.0.0.1:8080/docs/oauth2-redirect.html', false],
+    ['https://assay.example', '/docs/oauth2-redirect.html', false],
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:9000/docs/oauth2-redirect.html', true],
+    ['http://127.0.0.1:8080', 'http://localhost:8080/docs/oauth2-redirect.html', true],
+    ['http://127.0.0.1:8080', 'http://[::1]:8080/docs/oauth2-redirect.html', true],
+    ['http://127.0.0.1:8080', 'http://evil.example:8080/docs/oauth2-redirect.html', false],
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080@evil.example/docs/oauth2-redirect.html', false],
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/docs/oauth2-redirect.html?x', false],
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/docs/../docs/oauth2-redirect.html', false],
+    ['http://127.0.0.1:8080', 'https://127.0.0.1:8080/docs/oauth2-redirect.html', false],
+  ])('RFC 9700, 4.1.3: of the deployment at %s is answered at %s: %s', async (base, uri, taken) => {
+    expect(isRegisteredRedirect(await docs(), uri, base)).toBe(taken);
+  });
+});

@@ -1,0 +1,173 @@
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor, type Visitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let account: { id: number; uid: string; email: string; password: string };
+let visitor: Visitor;
+let client: string;
+let now = Date.UTC(2026, 10, 1);
+beforeAll(async () => {
+  server = await startTestServer({ accessTokenLifetime: 600_000 }, () => now);
+  const world = worldOf(server);
+  await world.organization('acme');
+  account = await world.account({ organization: 'acme', admin: true });
+  visitor = newVisitor(server);
+  await visitor.signIn(account.email, account.password);
+  client = (await world.client({ implicit: true })).id;
+});
+afterAll(() => server.close());
+
+const valid = () => ({
+  response_type: 'token',
+  client_id: client,
+  redirect_uri: CALLBACK,
+  scope: 'tag_ow tag_gw',
+  state: 'a b&c',
+});
+const issuer = () => server.context.addresses.issuer;
+const createTag = (token: string | undefined, name: string) =>
+  server.request('POST', '/api/tagging/v1.0/organizations/acme/tags', {
+    token,
+    body: { tags: [{ name }] },
+  });
+
+describe('The implicit flow', () => {
+  it('RFC 6749, 4.2.2: answers in the fragment, with a token that calls operation 8 until it expires', async () => {
+    const { address, query, fragment } = responseOf(await decide(visitor, authorizePath(valid()), 'allow'));
+    expect(address).toBe(CALLBACK);
+    expect(query).toEqual({});
+    // Neither a refresh token (RFC 6749, 4.2.2) nor a code.
+    expect(fragment).toEqual({
+      access_token: expect.stringMatching(/^ey[\w-]+\.[\w-]+\.[\w-]+$/),
+      token_type: 'Bearer',
+      expires_in: '600',
+      // RFC 6749, 4.2.2: required where it is not what was asked for.
+      scope: 'tag_ow',
+      state: 'a b&c',
+      iss: issuer(),
+    });
+    expect((await createTag(fragment['access_token'], 'from a browser')).status).toBe(201);
+    now += 600_000;
+    expect((await createTag(fragment['access_token'], 'too late')).status).toBe(401);
+  });
+
+  it('RFC 9068, 2.2: the token is a JWT of the deployment, for its user and client', async () => {
+    const { fragment } = responseOf(await visitor.get(authorizePath(valid())));
+    const jwks = (await server.request('GET', '/.well-known/jwks.json')).body;
+    const { payload, protectedHeader } = await jwtVerify(
+      fragment['access_token'] ?? '',
+      createLocalJWKSet(jwks),
+      { issuer: issuer(), typ: 'at+jwt', currentDate: new Date(now) },
+    );
+    expect(protectedHeader).toMatchObject({ alg: 'ES256', kid: jwks.keys[0].kid });
+    expect(payload).toMatchObject({
+      sub: account.uid,
+      client_id: client,
+      scope: 'tag_ow',
+      org: 'acme',
+      admin: true,
+      staff: false,
+      iat: Math.floor(now / 1000),
+      exp: Math.floor(now / 1000) + 600,
+      jti: expect.any(String),
+    });
+    const row = await server.context.db.read
+      .selectFrom('tokens')
+      .selectAll()
+      .where('id', '=', payload.jti ?? '')
+      .executeTakeFirst();
+    expect(row).toMatchObject({
+      kind: 'jwt',
+      user_id: account.id,
+      scopes: 'tag_ow',
+      created_at: now,
+      expires_at: now + 600_000,
+      client_id: client,
+      grant_id: expect.any(String),
+      secret_hash: null,
+    });
+    const events = await worldOf(server).auditEvents();
+    expect(events.at(-1)).toMatchObject({
+      action: 'token.create',
+      object_id: payload.jti,
+      user_id: account.id,
+      at: now,
+    });
+    expect(JSON.stringify(events)).not.toContain(fragment['access_token']);
+  });
+
+  it('RFC 6749, 3.3: gives all that the account may hold where no scope is asked for', async () => {
+    const path = authorizePath({ ...valid(), scope: undefined });
+    const { fragment } = responseOf(await decide(visitor, path, 'allow'));
+    expect(fragment['scope']).toBe(
+      'api tag_ow tag_or tag_lw tag_lr asset_client_ow asset_client_lw asset_or asset_lr',
+    );
+  });
+
+  it.each([
+    ['4.2.2.1: an unknown scope', { scope: 'nonsense' }, 'invalid_scope'],
+    ['4.2.2.1: none of the scopes may be held', { scope: 'tag_gw asset_gw' }, 'invalid_scope'],
+    ['4.2.2.1: a parameter that is there twice', { scope: ['tag_ow', 'tag_or'] }, 'invalid_request'],
+    ['3.1: token twice as response_type', { response_type: ['token', 'token'] }, 'invalid_request'],
+    ['3.1.1: token beside another type', { response_type: 'code token' }, 'unsupported_response_type'],
+  ])('RFC 6749, %s is told in the fragment', async (_title, change, error) => {
+    const { address, query, fragment } = responseOf(
+      await visitor.get(authorizePath({ ...valid(), ...change })),
+    );
+    expect(address).toBe(CALLBACK);
+    expect(query).toEqual({});
+    expect(fragment).toEqual({
+      error,
+      error_description: expect.stringMatching(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/),
+      state: 'a b&c',
+      iss: issuer(),
+    });
+  });
+
+  it('RFC 6749, 4.2.2.1: a denial is told in the fragment', async () => {
+    const { id } = await worldOf(server).client({ implicit: true });
+    const { fragment } = responseOf(
+      await decide(visitor, authorizePath({ ...valid(), client_id: id }), 'deny'),
+    );
+    expect(fragment).toMatchObject({ error: 'access_denied', state: 'a b&c', iss: issuer() });
+  });
+
+  it('RFC 6749, 4.2.2.1: is unauthorized_client for a client that it is switched off for', async () => {
+    const { id } = await worldOf(server).client();
+    const { fragment } = responseOf(await visitor.get(authorizePath({ ...valid(), client_id: id })));
+    expect(fragment).toMatchObject({ error: 'unauthorized_client', state: 'a b&c' });
+  });
+
+  it('RFC 6749, 4.2.2.1: is unsupported_response_type where it is switched off for all; the code flow stays', async () => {
+    const own = await startTestServer({ implicitFlow: false });
+    const world = worldOf(own);
+    const other = await world.account();
+    const { id } = await world.client({ implicit: true });
+    const browser = newVisitor(own);
+    await browser.signIn(other.email, other.password);
+    const request = { ...valid(), client_id: id };
+    const { fragment } = responseOf(await browser.get(authorizePath(request)));
+    expect(fragment).toMatchObject({ error: 'unsupported_response_type', state: 'a b&c' });
+    const path = authorizePath({ ...request, response_type: 'code', ...PKCE });
+    expect(responseOf(await decide(browser, path, 'allow')).query).toHaveProperty('code');
+    await own.close();
+  });
+
+  it('a user who is banned in between gets nothing, and what they had ends', async () => {
+    const world = worldOf(server);
+    const other = await world.account({ organization: 'acme' });
+    const browser = newVisitor(server);
+    await browser.signIn(other.email, other.password);
+    const path = authorizePath({ ...valid(), scope: 'tag_lw' });
+    const { fragment } = responseOf(await decide(browser, path, 'allow'));
+    await server.context.db.write((tx) =>
+      tx.updateTable('users').set({ banned_at: now }).where('id', '=', other.id).execute(),
+    );
+    expect((await browser.get(path)).location?.startsWith(`${server.origin}/sign-in`)).toBe(true);
+    expect((await createTag(fragment['access_token'], 'banned')).status).toBe(401);
+  });
+});

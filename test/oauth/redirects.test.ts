@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor, type Visitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let visitor: Visitor;
+beforeAll(async () => {
+  server = await startTestServer();
+  const account = await worldOf(server).account();
+  visitor = newVisitor(server);
+  await visitor.signIn(account.email, account.password);
+});
+afterAll(() => server.close());
+
+/** Whether a request with this address would be answered there, for a client with these registered. */
+async function isAnsweredAt(registered: string[], given: string): Promise<boolean> {
+  const { id } = await worldOf(server).client({ redirectUris: registered });
+  // An error is sent to the client without asking anybody.
+  const answer = await visitor.get(
+    authorizePath({ response_type: 'code', client_id: id, redirect_uri: given }),
+  );
+  if (answer.status === 400) {
+    expect(answer.location).toBeUndefined();
+    return false;
+  }
+  expect(answer.headers.get('location')?.startsWith(given)).toBe(true);
+  return true;
+}
+
+describe('A redirect address', () => {
+  it.each([
+    ['user information', 'https://app.example@evil.example/callback'],
+    ['user information before its own host', 'https://evil.example@app.example/callback'],
+    ['another host that begins alike', 'https://app.example.evil.example/callback'],
+    ['a subdomain', 'https://evil.app.example/callback'],
+    ['a host in capitals', 'https://APP.example/callback'],
+    ['a scheme in capitals', 'HTTPS://app.example/callback'],
+    ['a path in capitals', 'https://app.example/Callback'],
+    ['another scheme', 'http://app.example/callback'],
+    ['a port', 'https://app.example:8443/callback'],
+    ['the default port', 'https://app.example:443/callback'],
+    ['a trailing slash', 'https://app.example/callback/'],
+    ['a path below it', 'https://app.example/callback/more'],
+    ['a path above it', 'https://app.example/'],
+    ['a path traversal', 'https://app.example/callback/../callback'],
+    ['an encoded path traversal', 'https://app.example/callback/%2e%2e/evil'],
+    ['an encoded character', 'https://app.example/%63allback'],
+    ['an encoded slash', 'https://app.example%2Fcallback'],
+    ['a doubled slash', 'https://app.example//callback'],
+    ['a backslash', 'https://app.example\\callback'],
+    ['a backslash and another host', 'https://evil.example\\@app.example/callback'],
+    ['an extra query', 'https://app.example/callback?next=https://evil.example'],
+    ['an empty query', 'https://app.example/callback?'],
+    ['a fragment', 'https://app.example/callback#fragment'],
+    ['an empty fragment', 'https://app.example/callback#'],
+    ['a parameter of a path', 'https://app.example/callback;x'],
+    ['a space before it', ' https://app.example/callback'],
+    ['a line break after it', 'https://app.example/callback\n'],
+    ['a NUL', 'https://app.example/callback\0'],
+    ['another alphabet', 'https://app.ехample/callback'],
+    ['an asterisk', 'https://*.example/callback'],
+  ])('RFC 9700, 4.1.3: with %s is not the registered one', async (_title, given) => {
+    expect(await isAnsweredAt([CALLBACK], given)).toBe(false);
+  });
+
+  it('RFC 9700, 4.1.3: is the registered one only when it is the same text', async () => {
+    expect(await isAnsweredAt([CALLBACK], CALLBACK)).toBe(true);
+    expect(await isAnsweredAt(['https://app.example/cb?a=1', CALLBACK], 'https://app.example/cb?a=1')).toBe(
+      true,
+    );
+  });
+
+  it.each([
+    ['http://127.0.0.1/cb', 'http://127.0.0.1:51004/cb', true],
+    ['http://127.0.0.1:8080/cb', 'http://127.0.0.1:51004/cb', true],
+    ['http://127.0.0.1:8080/cb', 'http://127.0.0.1/cb', true],
+    ['http://[::1]/cb', 'http://[::1]:51004/cb', true],
+    ['http://localhost/cb?x=1', 'http://localhost:51004/cb?x=1', true],
+    ['http://127.0.0.1/cb', 'http://127.0.0.1:51004/cb/', false],
+    ['http://127.0.0.1/cb', 'http://127.0.0.1:51004/cb?x', false],
+    ['http://127.0.0.1/cb', 'http://127.0.0.1:51004@evil.example/cb', false],
+    ['http://127.0.0.1/cb', 'http://127.0.0.1:/cb', false],
+    ['http://127.0.0.1/cb', 'http://127.0.0.1:99999/cb', false],
+    ['http://127.0.0.1/cb', 'http://127.0.0.2:51004/cb', false],
+    ['http://127.0.0.1/cb', 'http://127.1:51004/cb', false],
+    ['http://127.0.0.1/cb', 'http://2130706433:51004/cb', false],
+    ['http://127.0.0.1/cb', 'http://[::1]:51004/cb', false],
+    ['http://127.0.0.1/cb', 'http://localhost:51004/cb', false],
+    ['http://127.0.0.1/cb', 'https://127.0.0.1:51004/cb', false],
+    ['http://localhost/cb', 'http://localhost.evil.example:51004/cb', false],
+    ['https://localhost:8443/cb', 'https://localhost:9443/cb', false],
+  ])('RFC 8252, 7.3: registered as %s, %s is taken: %s', async (registered, given, taken) => {
+    expect(await isAnsweredAt([registered], given)).toBe(taken);
+  });
+
+  it.each([
+    ['com.example.app:/callback', true],
+    ['com.example.app:/Callback', false],
+    ['com.example.app:/callback?x', false],
+    ['com.example.app://callback', false],
+  ])('RFC 8252, 8.4: with a scheme of its own is compared exactly: %s is taken: %s', async (given, taken) => {
+    expect(await isAnsweredAt(['com.example.app:/callback'], given)).toBe(taken);
+  });
+
+  it.each([
+    ['3.1.2: absolute', '/callback', 'absolute'],
+    ['3.1.2: absolute', 'app.example/callback', 'absolute'],
+    ['3.1.2: without a fragment', 'https://app.example/callback#x', 'fragment'],
+    ['3.1.2: without an empty fragment', 'https://app.example/callback#', 'fragment'],
+    ['3.1.2.1: https', 'http://app.example/callback', 'https'],
+    ['3.1: free of what the response adds', 'https://app.example/callback?code=1', 'parameter'],
+    ['3.1.2: an address', 'https://app.example/call back', 'absolute'],
+    ['3.1.2: of no script', 'javascript:alert(1)', 'https'],
+    ['3.1.2: of no data', 'data:text/html,x', 'https'],
+    ['3.1.2: without a password', 'https://user:pass@app.example/callback', 'user name'],
+  ])('RFC 6749, %s, to be registered: not %s', async (_title, uri, reason) => {
+    await expect(worldOf(server).client({ redirectUris: [CALLBACK, uri] })).rejects.toThrow(
+      expect.objectContaining({
+        kind: 'invalid',
+        faults: [{ property: 'redirect.1', message: expect.stringContaining(reason), value: uri }],
+      }),
+    );
+  });
+
+  it('RFC 8252, 8.4: with a scheme without a dot cannot be registered', async () => {
+    await expect(worldOf(server).client({ redirectUris: ['myapp:/callback'] })).rejects.toThrow(/scheme/);
+  });
+});
+
+describe('The pages', () => {
+  const path = async (redirect = CALLBACK) => {
+    const { id } = await worldOf(server).client({ redirectUris: [redirect] });
+    return authorizePath({ response_type: 'code', client_id: id, redirect_uri: redirect, ...PKCE });
+  };
+
+  it('RFC 9700, 4.16: are shown in no frame', async () => {
+    for (const page of [await visitor.get(await path()), await visitor.get('/oauth/authorize')]) {
+      expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+      expect(page.headers.get('x-frame-options')).toBe('DENY');
+    }
+  });
+
+  it('RFC 9700, 4.2.4: send no referrer, load nothing from elsewhere, and stay in no cache', async () => {
+    const { headers, text } = await visitor.get(await path());
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    const loaded = [...text.matchAll(/<(?:link|script|img)[^>]+(?:href|src)="([^"]*)"/g)].map(
+      ([, url]) => url,
+    );
+    expect(loaded.length).toBeGreaterThan(0);
+    expect(loaded.filter((url) => !url?.startsWith('/assets/'))).toEqual([]);
+  });
+
+  it.each([
+    [CALLBACK, "form-action 'self' https://app.example;"],
+    ['http://127.0.0.1:9000/cb', "form-action 'self' http://127.0.0.1:9000;"],
+    // A policy cannot name an IPv6 address.
+    ['http://[::1]:9000/cb', "form-action 'self' http:;"],
+    ['com.example.app:/callback', "form-action 'self' com.example.app:;"],
+  ])('let the answer reach %s, and no other place', async (redirect, directive) => {
+    const { headers } = await visitor.get(await path(redirect));
+    expect(headers.get('content-security-policy')).toContain(directive);
+    const request = await path(redirect);
+    const signIn = await newVisitor(server).open(request);
+    expect(signIn.headers.get('content-security-policy')).toContain(directive);
+    const leftOut = await newVisitor(server).open(
+      request.replace(`&redirect_uri=${encodeURIComponent(redirect)}`, ''),
+    );
+    expect(leftOut.headers.get('content-security-policy')).toContain(directive);
+  });
+
+  it('RFC 9700, 4.12: redirect with 303, so that no browser sends the form on', async () => {
+    const answer = await decide(visitor, await path(), 'allow');
+    expect(answer.status).toBe(303);
+  });
+
+  it('RFC 9700, 2.6: answer no script of another origin', async () => {
+    const { headers } = await visitor.get(await path(), { origin: 'https://evil.example' });
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('RFC 9700, 4.7: take no decision that comes from elsewhere', async () => {
+    const request = await path();
+    await visitor.open(request);
+    const forged = await visitor.post(request, { decision: 'allow' }, { origin: 'https://evil.example' });
+    expect([forged.status, forged.location]).toEqual([403, undefined]);
+  });
+
+  it('RFC 9207, 2: name the issuer in every response, so that no two servers are mixed up (RFC 9700, 4.4)', async () => {
+    const { iss } = responseOf(await decide(visitor, await path(), 'deny')).query;
+    expect(iss).toBe(server.context.addresses.issuer);
+    expect(iss).toMatch(/^https?:\/\/[^?#]+$/);
+  });
+});
