@@ -2,9 +2,12 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } f
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from '../context.ts';
+import { commandLine } from '../auth/callers.ts';
+import { renewDemoClients } from '../domain/demo/clients.ts';
 import { demoFacts, loadDemo, newDemoSecrets, renewDemo } from '../domain/demo/load.ts';
 import type { DemoFacts, DemoManifest } from '../domain/demo/manifest.ts';
 import { Failure } from '../domain/failure.ts';
+import { DOCS_REDIRECT } from '../domain/oauth-clients.ts';
 import { listOrganizations } from '../domain/organizations.ts';
 
 /** How long a load by another process may take to write the manifest after its commit, in milliseconds. */
@@ -30,13 +33,13 @@ export interface Demo {
  * @throws Failure `conflict` when something else has one of its uids or addresses
  */
 export async function ensureDemo(context: Context, onlyIntoEmpty: boolean): Promise<Demo | undefined> {
-  const { config, db, keys, clock } = context;
+  const { config, db, keys, clock, addresses } = context;
   const file = join(config.dataDirectory, 'demo.json');
   if ((await demoFacts(db.read)) === undefined) {
     if (onlyIntoEmpty && (await listOrganizations(db.read)).length > 0) return undefined;
     const secrets = await newDemoSecrets();
     try {
-      const manifest = await db.write((tx) => loadDemo(tx, keys, secrets, clock()));
+      const manifest = await db.write((tx) => loadDemo(tx, keys, secrets, addresses.clientBaseUrl, clock()));
       writeManifest(file, manifest);
       return { manifest, file, outcome: 'loaded' };
     } catch (error) {
@@ -49,11 +52,47 @@ export async function ensureDemo(context: Context, onlyIntoEmpty: boolean): Prom
   if (found === undefined) return undefined;
   const { facts, loadedAt } = found;
   const kept = await readManifest(file, facts, loadedAt + HANDOVER);
-  if (kept !== undefined) return { manifest: kept, file, outcome: 'kept' };
+  if (kept !== undefined)
+    return { manifest: await withClients(context, file, kept, facts), file, outcome: 'kept' };
   const secrets = await newDemoSecrets();
-  const manifest = await db.write((tx) => renewDemo(tx, keys, facts, secrets, clock()));
+  const manifest = await db.write((tx) =>
+    renewDemo(tx, keys, facts, secrets, addresses.clientBaseUrl, clock()),
+  );
   writeManifest(file, manifest);
   return { manifest, file, outcome: 'renewed' };
+}
+
+/**
+ * Writes where the server is now reached into the manifest, if that is not there yet.
+ * @returns the demo with the manifest as it is then
+ */
+export function writeCurrentAddress(demo: Demo, clientBaseUrl: string): Demo {
+  const { oauthClients } = demo.manifest;
+  const redirect_uri = clientBaseUrl + DOCS_REDIRECT;
+  if (oauthClients.implicit.redirect_uri === redirect_uri) return demo;
+  const implicit = { ...oauthClients.implicit, redirect_uri };
+  const manifest = { ...demo.manifest, oauthClients: { ...oauthClients, implicit } };
+  writeManifest(demo.file, manifest);
+  return { ...demo, manifest };
+}
+
+/** A manifest as a version without clients wrote it. */
+type OldManifest = Omit<DemoManifest, 'oauthClients'> & Partial<Pick<DemoManifest, 'oauthClients'>>;
+
+/** Adds the clients to a manifest that has none. */
+async function withClients(
+  { db, addresses, clock }: Context,
+  file: string,
+  { oauthClients: known, ...rest }: OldManifest,
+  { users }: DemoFacts,
+): Promise<DemoManifest> {
+  if (known !== undefined) return { ...rest, oauthClients: known };
+  const oauthClients = await db.write((tx) =>
+    renewDemoClients(tx, commandLine(), users.staff.id, addresses.clientBaseUrl, clock()),
+  );
+  const manifest = { ...rest, oauthClients };
+  writeManifest(file, manifest);
+  return manifest;
 }
 
 /** @returns the manifest in the file if it is of this load; waits for one until the deadline */
@@ -61,7 +100,7 @@ async function readManifest(
   file: string,
   facts: DemoFacts,
   deadline: number,
-): Promise<DemoManifest | undefined> {
+): Promise<OldManifest | undefined> {
   for (;;) {
     const manifest = parseManifest(file);
     // The file may have been left behind by another database.
@@ -71,9 +110,9 @@ async function readManifest(
   }
 }
 
-function parseManifest(file: string): DemoManifest | undefined {
+function parseManifest(file: string): OldManifest | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as DemoManifest;
+    return JSON.parse(readFileSync(file, 'utf8')) as OldManifest;
   } catch {
     return undefined;
   }

@@ -35,6 +35,7 @@ export function welcomeLines(manifest: DemoManifest, origin: string, areas: read
   return [
     '',
     `documentation: ${origin}/docs`,
+    `sign in:       ${origin}/account`,
     '',
     ...accountLines(manifest),
     '',

@@ -4,7 +4,7 @@ import { addressesOf, type Config, type Flags, loadConfig } from '../config.ts';
 import { type Context, hostInUrl } from '../context.ts';
 import { AREA_NAMES } from '../http/areas.ts';
 import { addCommand } from './command.ts';
-import { type Demo, ensureDemo } from './demo-data.ts';
+import { type Demo, ensureDemo, writeCurrentAddress } from './demo-data.ts';
 import { welcomeLines } from './demo-welcome.ts';
 import { openMigrated } from './open.ts';
 import { printLines } from './output.ts';
@@ -75,7 +75,8 @@ async function startServer(config: Config): Promise<RunningServer> {
     return {
       context,
       origin,
-      demo,
+      // With `--port 0` nobody knew it before.
+      demo: demo && writeCurrentAddress(demo, context.addresses.clientBaseUrl),
       async close() {
         // A connection whose last request ends only now would stay open, idle, for as long as its client likes.
         const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MILLISECONDS);

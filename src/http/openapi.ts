@@ -4,10 +4,34 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
+import { DOCS_CLIENT, DOCS_REDIRECT } from '../domain/oauth-clients.ts';
 import { areaAt, AREAS, type AreaName } from './areas.ts';
 import { completeDocument, type Document, securityOf, securitySchemes } from './openapi-document.ts';
 
 const DOCS = '/docs';
+/** The page's own, which works under its policy; `swagger-initializer.js` would have another address for it. */
+const REDIRECT_PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <title>Signing in</title>
+  </head>
+  <body>
+    <script src="static/oauth2-redirect.js"></script>
+  </body>
+</html>
+`;
+/** Runs between the initializer and the moment when that reads its configuration. */
+const REDIRECT_SCRIPT = `const build = window.SwaggerUIBundle;
+window.SwaggerUIBundle = Object.assign(
+  (config) =>
+    build({
+      ...config,
+      oauth2RedirectUrl: config.oauth2RedirectUrl.replace('/static/oauth2-redirect.html', '/oauth2-redirect.html'),
+    }),
+  build,
+);
+`;
 const TITLE = 'Assay API';
 
 const DESCRIPTION = `Assay is an open, self-hosted security-testing platform: it organizes assessments, their vulnerabilities, tags, members, assets and ports.
@@ -82,10 +106,18 @@ export async function registerDescription(
     },
   );
 
+  const policy = contentSecurityPolicy(configuredOrigins(config));
+  app.get(
+    DOCS_REDIRECT,
+    { config: { operation: 'documentation', access: 'open' }, schema: { hide: true } },
+    async (_request, reply) =>
+      reply.header('content-security-policy', policy).type('text/html; charset=utf-8').send(REDIRECT_PAGE),
+  );
   await app.register(swaggerUi, {
     routePrefix: DOCS,
-    staticCSP: contentSecurityPolicy(configuredOrigins(config)),
-    theme: { title: TITLE },
+    staticCSP: policy,
+    theme: { title: TITLE, js: [{ filename: 'redirect.js', content: REDIRECT_SCRIPT }] },
+    initOAuth: { clientId: DOCS_CLIENT, appName: TITLE },
     uiConfig: {
       layout: 'BaseLayout',
       deepLinking: true,

@@ -44,6 +44,16 @@ const EXPECTED = {
   ...organization('@meridian.example'),
   users: { ...organization('@meridian.example').users, staff: account('@assay.example') },
   other: organization('@halden.example'),
+  oauthClients: {
+    implicit: {
+      client_id: 'assay-docs',
+      redirect_uri: 'http://127.0.0.1:8080/docs/oauth2-redirect.html',
+    },
+    confidential: {
+      client_id: expect.stringMatching(/^[0-9A-Za-z]{20}$/),
+      client_secret: expect.stringMatching(/^[0-9A-Za-z]{43}$/),
+    },
+  },
 };
 
 describe('assay demo', () => {
@@ -168,9 +178,56 @@ describe('assay demo', () => {
     expect(renewed.users.admin).toMatchObject({ id: manifest.users.admin.id, uid: manifest.users.admin.uid });
     expect(renewed.users.admin.token).not.toBe(manifest.users.admin.token);
     expect(renewed.vulnerabilityTags).toEqual(manifest.vulnerabilityTags);
+    const { confidential } = renewed.oauthClients;
+    expect(confidential.client_id).toBe(manifest.oauthClients.confidential.client_id);
+    expect(confidential.client_secret).not.toBe(manifest.oauthClients.confidential.client_secret);
     expect(await countEverything()).toEqual({ ...before, tokens: (before['tokens'] ?? 0) + 8 });
     expect(await assay.json('demo')).toEqual(renewed);
     expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('has a client for scripts, which acts as the staff user and also takes the code flow', async () => {
+    const clients = await assay.json('client', 'list');
+    expect(clients).toContainEqual({
+      client_id: manifest.oauthClients.confidential.client_id,
+      name: 'Demo script',
+      kind: 'confidential',
+      redirect_uris: ['http://127.0.0.1/callback'],
+      implicit: false,
+      user: manifest.users.staff.email,
+      created_at: expect.any(String),
+    });
+    const db = await open();
+    const { rows } = await query<object>(db, 'select * from oauth_clients');
+    const { rows: events } = await query<object>(db, 'select * from audit_events');
+    await db.close();
+    const { client_secret } = manifest.oauthClients.confidential;
+    expect(JSON.stringify([rows, events])).not.toContain(client_secret);
+  });
+
+  it('names the address at which the server listens now, each time', async () => {
+    for (let start = 1; start <= 2; start += 1) {
+      const server = await assay.serve();
+      const { oauthClients } = JSON.parse(readFileSync(file, 'utf8')) as DemoManifest;
+      expect(oauthClients).toEqual({
+        ...manifest.oauthClients,
+        implicit: {
+          client_id: 'assay-docs',
+          redirect_uri: `${server.origin}/docs/oauth2-redirect.html`,
+        },
+      });
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      await server.stop();
+    }
+  });
+
+  it('adds its clients to the manifest of a version that had none', async () => {
+    const { oauthClients, ...old } = manifest;
+    writeFileSync(file, JSON.stringify(old));
+    const now = await assay.json('demo');
+    expect(now).toEqual({ ...old, oauthClients: EXPECTED.oauthClients });
+    expect(now.oauthClients.confidential.client_id).toBe(oauthClients.confidential.client_id);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(now);
   });
 
   it('does not take the manifest of another database for its own', async () => {

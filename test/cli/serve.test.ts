@@ -75,6 +75,7 @@ describe('assay serve', () => {
     const output = server.output();
     expect(output).toContain(`${server.origin}/docs`);
     const { admin, member, outsider, staff } = manifest.users;
+    expect(output).toContain(`${server.origin}/account`);
     for (const { email, password, token } of [admin, member, outsider, staff]) {
       expect(output).toMatch(new RegExp(`${email} +${password} +${token}$`, 'm'));
     }
@@ -88,11 +89,15 @@ describe('assay serve', () => {
         expect(line).not.toContain(password);
         expect(line).not.toContain(token);
       }
+      expect(line).not.toContain(manifest.oauthClients.confidential.client_secret);
     }
 
     const again = await assay.serve();
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(manifest);
-    expect(await assay.json('demo')).toEqual(manifest);
+    const { implicit, confidential } = manifest.oauthClients;
+    const redirect_uri = `${again.origin}/docs/oauth2-redirect.html`;
+    const same = { ...manifest, oauthClients: { implicit: { ...implicit, redirect_uri }, confidential } };
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(same);
+    expect(await assay.json('demo')).toEqual(same);
     await again.stop();
     const silent = await assay.serve('--no-demo');
     expect((await silent.stop()).stdout).not.toContain(admin.token);

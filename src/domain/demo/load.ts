@@ -7,6 +7,7 @@ import { recordChange } from '../audit.ts';
 import { setPassword } from '../passwords.ts';
 import { issueToken } from '../tokens.ts';
 import { createUser, type CreatedUser } from '../users.ts';
+import { renewDemoClients } from './clients.ts';
 import { type DemoFacts, type DemoManifest, mapAccounts } from './manifest.ts';
 import { loadProgramme } from './load-programme.ts';
 import { ACCOUNTS, PROGRAMMES, STAFF } from './programmes.ts';
@@ -51,13 +52,15 @@ export async function newDemoSecrets(): Promise<DemoSecrets> {
 
 /**
  * Makes the demo data, whole or not at all: two organizations side by side with whatever is there.
- * @returns the manifest, with the passwords and tokens, which are stored nowhere else
+ * @param clientBaseUrl of the deployment
+ * @returns the manifest, with the passwords, tokens and secrets, which are stored nowhere else
  * @throws Failure `conflict` when one of its uids or addresses is taken, by another load or by someone else
  */
 export async function loadDemo(
   tx: Transaction,
   keys: Keys,
   secrets: DemoSecrets,
+  clientBaseUrl: string,
   now: number,
 ): Promise<DemoManifest> {
   const actor = commandLine();
@@ -86,11 +89,13 @@ export async function loadDemo(
     before: null,
     after: facts,
   });
-  return mapAccounts(facts, async (user) => ({
+  const oauthClients = await renewDemoClients(tx, actor, staff.id, clientBaseUrl, now);
+  const accounts = await mapAccounts(facts, async (user) => ({
     ...user,
     password: secrets.of(user.email).password,
     token: await newToken(tx, keys, user, now),
   }));
+  return { ...accounts, oauthClients };
 }
 
 /** @returns what a load made and when, in milliseconds since 1970; `undefined` when there was none */
@@ -110,7 +115,8 @@ export async function demoFacts(db: Reader): Promise<{ facts: DemoFacts; loadedA
 }
 
 /**
- * Gives the demo accounts new passwords and further tokens, for when their manifest is lost.
+ * Gives the demo accounts new passwords and further tokens, and its client a new secret, for when their manifest is lost.
+ * @param clientBaseUrl of the deployment
  * @returns a manifest of the same things
  */
 export async function renewDemo(
@@ -118,16 +124,19 @@ export async function renewDemo(
   keys: Keys,
   facts: DemoFacts,
   secrets: DemoSecrets,
+  clientBaseUrl: string,
   now: number,
 ): Promise<DemoManifest> {
   const actor = commandLine();
-  return mapAccounts(facts, async (user) => {
+  const oauthClients = await renewDemoClients(tx, actor, facts.users.staff.id, clientBaseUrl, now);
+  const accounts = await mapAccounts(facts, async (user) => {
     const row = await tx.selectFrom('users').select('banned_at').where('id', '=', user.id).executeTakeFirst();
     if (row === undefined || row.banned_at !== null) return user;
     const { password, hash } = secrets.of(user.email);
     await setPassword(tx, actor, user.id, hash, now);
     return { ...user, password, token: await newToken(tx, keys, user, now) };
   });
+  return { ...accounts, oauthClients };
 }
 
 async function newToken(tx: Transaction, keys: Keys, user: CreatedUser, now: number): Promise<string> {

@@ -38,13 +38,22 @@ export interface DemoAccount extends CreatedUser {
   token?: string;
 }
 
-export type DemoManifest = DemoData<DemoAccount>;
+/** The applications that the demo's accounts can be used with. */
+export interface DemoClients {
+  /** The API description, with the implicit flow. */
+  implicit: { client_id: string; redirect_uri: string };
+  /** Acts as the staff user with client credentials; also takes the code flow, to a loopback address. */
+  confidential: { client_id: string; client_secret: string };
+}
+
+/** What the manifest tells: everything that the demo made, with its secrets. */
+export type DemoManifest = DemoData<DemoAccount> & { oauthClients: DemoClients };
 
 /** @returns the facts with every account that can sign in replaced by what `change` makes of it */
 export async function mapAccounts(
   facts: DemoFacts,
   change: (user: CreatedUser) => Promise<DemoAccount>,
-): Promise<DemoManifest> {
+): Promise<DemoData<DemoAccount>> {
   const mapUsers = async (users: DemoOrganization<CreatedUser>['users']) => ({
     admin: await change(users.admin),
     member: await change(users.member),

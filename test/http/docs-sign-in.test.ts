@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TAG_SCOPES } from '../../src/auth/scopes.ts';
+import { authorizePath, decide, responseOf } from '../harness/authorization.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+describe('The documentation', () => {
+  it('offers all 14 scopes, at this server', async () => {
+    const { body } = await server.request('GET', '/docs/json');
+    const { authorizationUrl, scopes } = body.components.securitySchemes.oauth2.flows.implicit;
+    expect(authorizationUrl).toBe(`${server.origin}/oauth/authorize`);
+    expect(Object.keys(scopes).sort()).toEqual([...TAG_SCOPES].sort());
+  });
+
+  it('signs in as assay-docs, and is answered at a page of its own', async () => {
+    const { text: page } = await server.request('GET', '/docs');
+    const scripts = [...page.matchAll(/<script src="([^"]+)"/g)].map(([, path]) => path ?? '');
+    const { text: initializer } = await server.request('GET', '/docs/static/swagger-initializer.js');
+    expect(initializer).toMatch(/initOAuth\(\{"clientId":"assay-docs"/);
+    // What it sets the address with has to run after the initializer.
+    const last = await server.request('GET', scripts.at(-1) ?? '');
+    expect(last.text).toContain("'/oauth2-redirect.html'");
+    expect(scripts.at(-2)).toMatch(/swagger-initializer\.js$/);
+  });
+
+  it('has nothing inline on the page that takes the answer, under the same policy', async () => {
+    const { status, headers, text } = await server.request('GET', '/docs/oauth2-redirect.html');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('content-security-policy')).toBe(
+      (await server.request('GET', '/docs')).headers.get('content-security-policy'),
+    );
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(text).not.toMatch(/<style|style=|<script>|\son[a-z]+=|https?:/);
+    const [, script = ''] = /<script src="([^"]+)"/.exec(text) ?? [];
+    const source = await server.request('GET', `/docs/${script}`);
+    expect([source.status, source.text.includes('window.opener')]).toEqual([200, true]);
+  });
+
+  it('gets an admin who selects every scope what an admin may hold', async () => {
+    const world = worldOf(server);
+    await world.organization('acme');
+    const account = await world.account({ organization: 'acme', admin: true });
+    const visitor = newVisitor(server);
+    await visitor.signIn(account.email, account.password);
+    const redirect_uri = `${server.origin}/docs/oauth2-redirect.html`;
+    const path = authorizePath({
+      response_type: 'token',
+      client_id: 'assay-docs',
+      redirect_uri,
+      scope: TAG_SCOPES.join(' '),
+    });
+    const { address, fragment } = responseOf(await decide(visitor, path, 'allow'));
+    expect(address).toBe(redirect_uri);
+    expect(fragment['scope']).toBe(
+      'tag_ow tag_or tag_lw tag_lr asset_client_ow asset_client_lw asset_or asset_lr',
+    );
+  });
+});
