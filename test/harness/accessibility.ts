@@ -17,10 +17,10 @@ const LOOKS = [
 export async function expectAccessible(page: Page): Promise<void> {
   const path = new URL(page.url()).pathname;
   const found: string[] = [];
+  await page.evaluate(axe.source);
   for (const { colorScheme, width } of LOOKS) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 900 });
-    await page.evaluate(axe.source);
     const { violations } = await page.evaluate<AxeResults>('axe.run()');
     for (const { id, nodes } of violations)
       found.push(...nodes.map((node) => `${id}, ${colorScheme}, ${width} px: ${node.html}`));

@@ -1,5 +1,5 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, vi } from 'vitest';
 import { findBrowser } from './browser-path.ts';
 
 /** A group of tests that need a browser; skipped where there is none, which `browser-notice.ts` says. */
@@ -18,6 +18,8 @@ export type OpenPage = (origin: string, options?: OpenOptions) => Promise<Page>;
  * have asked anyone but its server for anything, broken its content security policy, or failed in a script.
  */
 export function useBrowser(): OpenPage {
+  // A browser beside all the other tests is slow, and no test waits for a time to pass.
+  vi.setConfig({ testTimeout: 120_000 });
   let browser: Browser;
   const complaints: string[] = [];
 
@@ -36,7 +38,7 @@ export function useBrowser(): OpenPage {
 
   return async (origin, { others = [], ...options } = {}) => {
     const context = await browser.newContext({ baseURL: origin, ...options });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(30_000);
     context.on('request', (request) => {
       const { protocol, origin: asked } = new URL(request.url());
       if (protocol !== 'data:' && ![origin, ...others].includes(asked))

@@ -1,0 +1,219 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import * as oauth from 'oauth4webapi';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DOCS_CLIENT } from '../../src/domain/oauth-clients.ts';
+import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let application: Application;
+beforeAll(async () => {
+  server = await startTestServer();
+  application = await startApplication();
+});
+afterAll(async () => {
+  await application.close();
+  await server.close();
+});
+
+/** What a program on someone's device opens to take an answer (RFC 8252, section 7.3). */
+interface Application {
+  origin: string;
+  /** Registered with another port than it has. */
+  redirectUri: string;
+  close(): Promise<void>;
+}
+
+async function startApplication(): Promise<Application> {
+  const listener = createServer((_request, response) =>
+    response.setHeader('content-type', 'text/html').end('<!doctype html><title>Done</title>'),
+  );
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  return {
+    origin,
+    redirectUri: `${origin}/callback`,
+    close: () =>
+      new Promise((resolve) => {
+        listener.close(() => resolve());
+        listener.closeAllConnections();
+      }),
+  };
+}
+
+/** Somebody who may work with the tags of an organization, and an application of theirs. */
+async function someone() {
+  const world = worldOf(server);
+  const organization = await world.organization();
+  const account = await world.account({ organization: organization.uid, admin: true });
+  const client = await world.client({
+    name: 'Release <b>checker</b>',
+    redirectUris: ['http://127.0.0.1/callback'],
+    implicit: true,
+  });
+  return { organization, account, client };
+}
+
+/** Waits for the application's page, and takes the answer out of its address. */
+async function answerAt(page: Page): Promise<URL> {
+  await page.waitForURL(`${application.origin}/**`);
+  return new URL(page.url());
+}
+
+describeInBrowser('An application that wants access', () => {
+  const open = useBrowser();
+
+  it.each([
+    ['with JavaScript', true],
+    ['without JavaScript', false],
+  ])('is named, says what it wants, gets it, and does not ask again; %s', async (_how, javaScriptEnabled) => {
+    const { account, client } = await someone();
+    const page = await open(server.origin, { javaScriptEnabled, others: [application.origin] });
+    const request = new URL('/oauth/authorize', server.origin);
+    request.search = new URLSearchParams({
+      response_type: 'token',
+      client_id: client.id,
+      redirect_uri: application.redirectUri,
+      scope: 'tag_ow tag_or',
+      state: 'a & b = c',
+    }).toString();
+    await page.goto(request.href);
+    await signIn(page, account);
+    await page.getByText('Release <b>checker</b>').waitFor();
+    expect(await page.getByText(account.email).count()).toBeGreaterThan(0);
+    expect(await page.locator('ul.scopes code').allTextContents()).toEqual(['tag_ow', 'tag_or']);
+    await page.getByRole('button', { name: 'Allow' }).click();
+    const answer = new URLSearchParams((await answerAt(page)).hash.slice(1));
+    expect(Object.fromEntries(answer)).toMatchObject({
+      token_type: 'Bearer',
+      state: 'a & b = c',
+      iss: server.context.addresses.issuer,
+    });
+
+    await page.goto(request.href);
+    const again = new URLSearchParams((await answerAt(page)).hash.slice(1));
+    expect(again.get('access_token')).toMatch(/^ey/);
+
+    await page.goto(`${server.origin}/account/applications`);
+    await page.getByRole('button', { name: 'Withdraw' }).click();
+    await page.getByText('No application has access').waitFor();
+    await page.goto(request.href);
+    await page.getByRole('button', { name: 'Allow' }).waitFor();
+  });
+
+  it('is told when it is denied', async () => {
+    const { account, client } = await someone();
+    const page = await open(server.origin, { others: [application.origin] });
+    const request = new URLSearchParams({
+      response_type: 'token',
+      client_id: client.id,
+      redirect_uri: application.redirectUri,
+      state: 'denied',
+    });
+    await page.goto(`/oauth/authorize?${request}`);
+    await signIn(page, account);
+    await page.getByRole('button', { name: 'Deny' }).click();
+    const answer = new URLSearchParams((await answerAt(page)).hash.slice(1));
+    expect(answer.get('error')).toBe('access_denied');
+    expect(answer.get('state')).toBe('denied');
+    expect(answer.has('access_token')).toBe(false);
+  });
+
+  it('can be a library that we did not write: code with PKCE, a call, refresh, revocation', async () => {
+    const { organization, account, client } = await someone();
+    const insecure = { [oauth.allowInsecureRequests]: true };
+    const issuer = new URL(server.context.addresses.issuer);
+    const metadata = await oauth.processDiscoveryResponse(
+      issuer,
+      await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
+    );
+    const app = { client_id: client.id };
+    const verifier = oauth.generateRandomCodeVerifier();
+    const state = oauth.generateRandomState();
+    const request = new URL(metadata.authorization_endpoint ?? '');
+    request.search = new URLSearchParams({
+      response_type: 'code',
+      client_id: client.id,
+      redirect_uri: application.redirectUri,
+      scope: 'tag_ow',
+      state,
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    }).toString();
+
+    const page = await open(server.origin, { others: [application.origin] });
+    await page.goto(request.href);
+    await signIn(page, account);
+    await page.getByRole('button', { name: 'Allow' }).click();
+    const parameters = oauth.validateAuthResponse(metadata, app, await answerAt(page), state);
+
+    const tokens = await oauth.processAuthorizationCodeResponse(
+      metadata,
+      app,
+      await oauth.authorizationCodeGrantRequest(
+        metadata,
+        app,
+        oauth.None(),
+        parameters,
+        application.redirectUri,
+        verifier,
+        insecure,
+      ),
+    );
+    const create = (token: string, name: string) =>
+      oauth.protectedResourceRequest(
+        token,
+        'POST',
+        new URL(`/api/tagging/v1.0/organizations/${organization.uid}/tags`, server.origin),
+        new Headers({ 'content-type': 'application/json' }),
+        JSON.stringify({ tags: [{ name }] }),
+        insecure,
+      );
+    expect((await create(tokens.access_token, 'first')).status).toBe(201);
+
+    const refreshed = await oauth.processRefreshTokenResponse(
+      metadata,
+      app,
+      await oauth.refreshTokenGrantRequest(metadata, app, oauth.None(), tokens.refresh_token ?? '', insecure),
+    );
+    expect((await create(refreshed.access_token, 'second')).status).toBe(201);
+
+    await oauth.processRevocationResponse(
+      await oauth.revocationRequest(metadata, app, oauth.None(), refreshed.access_token, insecure),
+    );
+    await expect(create(refreshed.access_token, 'third')).rejects.toMatchObject({ status: 401 });
+  });
+
+  it('can be the API description: its Authorize button, and then its "Try it out"', async () => {
+    const { organization, account } = await someone();
+    const page = await open(server.origin);
+    await page.goto('/docs');
+    await page.getByRole('button', { name: 'Authorize' }).first().click();
+    const dialog = page.locator('.auth-container', { hasText: 'implicit' });
+    await dialog.getByText('tag_ow', { exact: true }).click();
+    expect(await dialog.getByLabel('client_id').inputValue()).toBe(DOCS_CLIENT);
+    const [popup] = await Promise.all([
+      page.waitForEvent('popup'),
+      dialog.getByRole('button', { name: 'Apply given OAuth2 credentials' }).click(),
+    ]);
+    await signIn(popup, account);
+    await Promise.all([popup.waitForEvent('close'), popup.getByRole('button', { name: 'Allow' }).click()]);
+    await dialog.getByText('Authorized').first().waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+
+    const operation = page.locator('.opblock-post', {
+      hasText: '/api/tagging/v1.0/organizations/{orgUid}/tags',
+    });
+    await operation.locator('.opblock-summary-control').click();
+    await operation.getByRole('button', { name: 'Try it out' }).click();
+    await operation.getByPlaceholder('orgUid').fill(organization.uid);
+    await operation.locator('textarea').fill(JSON.stringify({ tags: [{ name: 'from the page' }] }));
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    const status = operation.locator('.live-responses-table .response .response-col_status');
+    await status.waitFor();
+    expect((await status.textContent())?.trim()).toBe('201');
+  });
+});

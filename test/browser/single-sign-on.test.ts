@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { commandLine } from '../../src/auth/callers.ts';
+import { setIdentityProvider } from '../../src/domain/identity-providers.ts';
+import { callbackAddress, sealClientSecret } from '../../src/sso/registration.ts';
+import { describeInBrowser, useBrowser } from '../harness/browser.ts';
+import { startIdentityProvider, type TestIdentityProvider } from '../harness/identity-provider.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let provider: TestIdentityProvider;
+beforeAll(async () => {
+  server = await startTestServer();
+  const world = worldOf(server);
+  const organization = await world.organization('acme');
+  const assessment = await world.assessment(organization.uid);
+  provider = await startIdentityProvider({
+    redirectUris: [callbackAddress(server.context.addresses, organization.uid)],
+  });
+  const { db, keys, clock } = server.context;
+  await db.write((tx) =>
+    setIdentityProvider(
+      tx,
+      commandLine(),
+      organization.uid,
+      {
+        issuer: provider.issuer,
+        clientId: provider.clientId,
+        sealedSecret: sealClientSecret(keys.secret, provider.clientSecret),
+        domains: ['acme.example'],
+        groupsClaim: 'groups',
+        adminGroup: 'admins',
+        groups: [{ group: 'testers', assessment: assessment.uid }],
+        ssoOnly: true,
+      },
+      clock(),
+    ),
+  );
+  provider.add({
+    sub: 'kim',
+    email: 'kim@acme.example',
+    email_verified: true,
+    name: 'Kim',
+    groups: ['admins', 'testers'],
+  });
+});
+afterAll(async () => {
+  await server.close();
+  await provider.close();
+});
+
+describeInBrowser('Signing in through the provider of an organization', () => {
+  const open = useBrowser();
+
+  it.each([
+    ['with JavaScript', true],
+    ['without JavaScript', false],
+  ])('makes the account, and leads to the page that was wanted; %s', async (_how, javaScriptEnabled) => {
+    const page = await open(server.origin, {
+      javaScriptEnabled,
+      others: [provider.issuer],
+      // Who signs in there: the test’s provider has no form.
+      extraHTTPHeaders: { 'x-person': 'kim' },
+    });
+    await page.goto('/account/security');
+    await page.getByRole('link', { name: 'Sign in through your organization' }).click();
+    await page.getByLabel('E-mail address').fill('kim@acme.example');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('link', { name: 'Continue' }).click();
+    await page.waitForURL('**/account/security');
+    await page.goto('/account');
+    expect(await page.getByText('kim@acme.example').count()).toBeGreaterThan(0);
+    await page.getByText('Admin', { exact: true }).waitFor();
+  });
+
+  it('tells who cancels at the provider, and signs nobody in', async () => {
+    const page = await open(server.origin, { others: [provider.issuer] });
+    await page.goto('/sign-in/organization');
+    await page.getByLabel('E-mail address').fill('kim@acme.example');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('link', { name: 'Continue' }).click();
+    await page.getByText('Your provider did not sign you in').waitFor();
+    await page.goto('/account');
+    expect(new URL(page.url()).pathname).toBe('/sign-in');
+  });
+});
