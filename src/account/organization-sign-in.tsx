@@ -2,12 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { Failure } from '../domain/failure.ts';
 import { recordRefusedIdentity, signInWithIdentity } from '../domain/identities.ts';
-import {
-  domainOf,
-  type IdentityProvider,
-  providerByEmail,
-  providerOf,
-} from '../domain/identity-providers.ts';
+import { domainOf } from '../domain/identity-provider-settings.ts';
+import { type IdentityProvider, providerByEmail, providerOf } from '../domain/identity-providers.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { actorOf } from '../http/browser-sessions.ts';
 import { Problem } from '../http/problems.ts';

@@ -5,7 +5,8 @@ import { prepare } from '../db/prepared.ts';
 import { recordChange } from './audit.ts';
 import { Failure, missing } from './failure.ts';
 import { applyGroups } from './identity-groups.ts';
-import { domainOf, domainsOf, type IdentityProvider } from './identity-providers.ts';
+import { domainOf } from './identity-provider-settings.ts';
+import { domainsOf, type IdentityProvider } from './identity-providers.ts';
 import { createUser } from './users.ts';
 
 /** OpenID Connect Core 1.0, section 2: at most 255 ASCII characters. */
@@ -129,7 +130,7 @@ async function findOrCreate(
   now: number,
 ): Promise<Account> {
   const { organizationId } = provider;
-  const { verifiedEmail: email, issuer } = identity;
+  const { verifiedEmail: email, issuer, subject } = identity;
   if (email === undefined) {
     throw refused(
       'Your provider does not say that it has verified your e-mail address. Ask the people who run it to do so.',
@@ -148,8 +149,11 @@ async function findOrCreate(
       'There is an account with your e-mail address that is not one of your organization. Ask whoever runs this server.',
     );
   }
+  const linked = await subjectsOf(tx, found.id, issuer);
+  // Linked since we looked for the identity, by another sign-in of the same person.
+  if (linked.includes(subject)) throw new WriteConflict('Someone else links this identity at the same time.');
   // An address goes to someone else one day; who was linked with it first keeps the account.
-  if (await isLinked(tx, found.id, issuer)) {
+  if (linked.length > 0) {
     throw refused(
       'The account with your e-mail address belongs to somebody else at your provider. Ask whoever runs this server.',
     );
@@ -229,15 +233,15 @@ async function accept(tx: Transaction, actor: Actor, account: Account, now: numb
   });
 }
 
-async function isLinked(db: Reader, userId: number, issuer: string): Promise<boolean> {
+/** @returns who an account is at an issuer */
+async function subjectsOf(db: Reader, userId: number, issuer: string): Promise<string[]> {
   const rows = await db
     .selectFrom('identities')
     .select('subject')
     .where('user_id', '=', userId)
     .where('issuer', '=', issuer)
-    .limit(1)
     .execute();
-  return rows.length > 0;
+  return rows.map(({ subject }) => subject);
 }
 
 /** @returns the name, if it is one that can be kept; people can do without */

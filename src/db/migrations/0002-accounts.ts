@@ -171,6 +171,7 @@ export const accounts: Migration = {
       created_at ${int} not null,
       primary key (organization_id, issuer, subject)
     ) ${clustered}`,
-    `create index identities_by_user on identities (user_id)`,
+    // An account is one person at an issuer, also when two who have its address sign in at once.
+    `create unique index identities_by_user on identities (user_id, issuer)`,
   ],
 };
