@@ -1,9 +1,7 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import * as oauth from 'oauth4webapi';
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DOCS_CLIENT } from '../../src/domain/oauth-clients.ts';
+import { type Application, REGISTERED, startApplication } from '../harness/application.ts';
 import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
@@ -19,31 +17,6 @@ afterAll(async () => {
   await server.close();
 });
 
-/** What a program on someone's device opens to take an answer (RFC 8252, section 7.3). */
-interface Application {
-  origin: string;
-  /** Registered with another port than it has. */
-  redirectUri: string;
-  close(): Promise<void>;
-}
-
-async function startApplication(): Promise<Application> {
-  const listener = createServer((_request, response) =>
-    response.setHeader('content-type', 'text/html').end('<!doctype html><title>Done</title>'),
-  );
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
-  return {
-    origin,
-    redirectUri: `${origin}/callback`,
-    close: () =>
-      new Promise((resolve) => {
-        listener.close(() => resolve());
-        listener.closeAllConnections();
-      }),
-  };
-}
-
 /** Somebody who may work with the tags of an organization, and an application of theirs. */
 async function someone() {
   const world = worldOf(server);
@@ -51,16 +24,10 @@ async function someone() {
   const account = await world.account({ organization: organization.uid, admin: true });
   const client = await world.client({
     name: 'Release <b>checker</b>',
-    redirectUris: ['http://127.0.0.1/callback'],
+    redirectUris: [REGISTERED],
     implicit: true,
   });
   return { organization, account, client };
-}
-
-/** Waits for the application's page, and takes the answer out of its address. */
-async function answerAt(page: Page): Promise<URL> {
-  await page.waitForURL(`${application.origin}/**`);
-  return new URL(page.url());
 }
 
 describeInBrowser('An application that wants access', () => {
@@ -86,7 +53,7 @@ describeInBrowser('An application that wants access', () => {
     expect(await page.getByText(account.email).count()).toBeGreaterThan(0);
     expect(await page.locator('ul.scopes code').allTextContents()).toEqual(['tag_ow', 'tag_or']);
     await page.getByRole('button', { name: 'Allow' }).click();
-    const answer = new URLSearchParams((await answerAt(page)).hash.slice(1));
+    const answer = new URLSearchParams((await application.answerIn(page)).hash.slice(1));
     expect(Object.fromEntries(answer)).toMatchObject({
       token_type: 'Bearer',
       state: 'a & b = c',
@@ -94,7 +61,7 @@ describeInBrowser('An application that wants access', () => {
     });
 
     await page.goto(request.href);
-    const again = new URLSearchParams((await answerAt(page)).hash.slice(1));
+    const again = new URLSearchParams((await application.answerIn(page)).hash.slice(1));
     expect(again.get('access_token')).toMatch(/^ey/);
 
     await page.goto(`${server.origin}/account/applications`);
@@ -116,7 +83,7 @@ describeInBrowser('An application that wants access', () => {
     await page.goto(`/oauth/authorize?${request}`);
     await signIn(page, account);
     await page.getByRole('button', { name: 'Deny' }).click();
-    const answer = new URLSearchParams((await answerAt(page)).hash.slice(1));
+    const answer = new URLSearchParams((await application.answerIn(page)).hash.slice(1));
     expect(answer.get('error')).toBe('access_denied');
     expect(answer.get('state')).toBe('denied');
     expect(answer.has('access_token')).toBe(false);
@@ -148,7 +115,7 @@ describeInBrowser('An application that wants access', () => {
     await page.goto(request.href);
     await signIn(page, account);
     await page.getByRole('button', { name: 'Allow' }).click();
-    const parameters = oauth.validateAuthResponse(metadata, app, await answerAt(page), state);
+    const parameters = oauth.validateAuthResponse(metadata, app, await application.answerIn(page), state);
 
     const tokens = await oauth.processAuthorizationCodeResponse(
       metadata,

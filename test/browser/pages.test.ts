@@ -1,43 +1,227 @@
 import type { RouteOptions } from 'fastify';
+import { generateSync } from 'otplib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
+import { commandLine } from '../../src/auth/callers.ts';
+import { invitationUrl } from '../../src/auth/invitations.ts';
+import { setIdentityProvider } from '../../src/domain/identity-providers.ts';
+import { createPasswordReset } from '../../src/domain/password-resets.ts';
 import { expectAccessible } from '../harness/accessibility.ts';
+import { type Application, REGISTERED, startApplication } from '../harness/application.ts';
 import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
+const NOW = Date.UTC(2026, 5, 1);
+
 let server: TestServer;
+let application: Application;
+let world: ReturnType<typeof worldOf>;
 const routes: RouteOptions[] = [];
 beforeAll(async () => {
-  server = await startTestServer();
+  // Nobody answers there: a mail that is not sent is as good as one that is.
+  server = await startTestServer({ smtpUrl: 'smtp://127.0.0.1:9' }, () => NOW);
+  world = worldOf(server);
+  application = await startApplication();
   const app = await buildApp(server.context, (route) => void routes.push(route));
   await app.close();
+  await world.organization('provided');
+  await server.context.db.write((tx) =>
+    setIdentityProvider(
+      tx,
+      commandLine(),
+      'provided',
+      {
+        issuer: 'http://127.0.0.1:9',
+        clientId: 'assay',
+        sealedSecret: null,
+        domains: ['provided.example'],
+        groupsClaim: 'groups',
+        adminGroup: null,
+        groups: [],
+        ssoOnly: false,
+      },
+      NOW,
+    ),
+  );
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  await application.close();
+  await server.close();
+});
 
-/** How each page is reached, by the name of its operation. */
-const PAGES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
+let counter = 0;
+/** An account whose names are as long as they come. */
+async function longAccount() {
+  const organization = await world.organization();
+  counter += 1;
+  const email = `${'a-very-long-name.'.repeat(3)}${counter}@${'a-very-long-host-name.'.repeat(4)}example.com`;
+  const account = await world.account({
+    organization: organization.uid,
+    email,
+    name: 'A'.repeat(100),
+    admin: true,
+  });
+  return { ...account, organization };
+}
+
+/** Signs in as somebody new, and opens a page. */
+async function enter(page: Page, path: string): Promise<{ email: string; password: string }> {
+  const account = await longAccount();
+  await page.goto('/sign-in');
+  await signIn(page, account);
+  await page.waitForURL('**/account');
+  if (path !== '/account') await page.goto(path);
+  return account;
+}
+
+/** Types the code that an authenticator app shows for the key on the page. */
+async function typeCode(page: Page): Promise<void> {
+  const secret = (await page.locator('#totp-secret').textContent()) ?? '';
+  const code = generateSync({ secret: secret.replaceAll(/\s/g, ''), epoch: NOW / 1_000 });
+  await page.getByLabel('Code', { exact: true }).fill(code);
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  await page.locator('#recovery-codes').waitFor();
+}
+
+/** Asks for access, as an application with a long name. */
+async function askForAccess(page: Page): Promise<void> {
+  const client = await world.client({
+    name: 'B'.repeat(100),
+    redirectUris: [REGISTERED],
+    implicit: true,
+  });
+  await page.goto(
+    `/oauth/authorize?${new URLSearchParams({
+      response_type: 'token',
+      client_id: client.id,
+      redirect_uri: application.redirectUri,
+      scope: 'api tag_gw tag_ow tag_or asset_client_ow',
+    })}`,
+  );
+}
+
+/** How each page is reached, by the name of its operation; what else can be seen there is looked at on the way. */
+const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   'sign-in-page': async (page) => {
     await page.goto('/sign-in');
     await expectAccessible(page);
     await signIn(page, { email: 'nobody@example.com', password: 'not a password' });
     await page.getByRole('alert').waitFor();
   },
+  'organization-sign-in-page': async (page) => {
+    await page.goto('/sign-in/organization');
+    await page.getByLabel('E-mail address').fill('kim@nowhere.example');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('No organization signs in here').waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('E-mail address').fill('kim@provided.example');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('link', { name: 'Continue' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Continue' }).click();
+    await page.getByText('You are not signed in').waitFor();
+  },
+  'invitation-page': async (page) => {
+    const { uid } = await world.invited({ organization: (await world.organization()).uid });
+    const { addresses, keys } = server.context;
+    await page.goto(invitationUrl(addresses.clientBaseUrl, keys.secret, { uid, invitedAt: NOW }));
+    await expectAccessible(page);
+    await page.getByLabel('Your name').fill('Kim');
+    await page.getByLabel('Choose a password').fill('short');
+    await page.getByRole('button', { name: 'Accept and sign in' }).click();
+    await page.locator('#password-error').waitFor();
+    await expectAccessible(page);
+    await page.goto('/invitation?token=unknown');
+  },
+  'request-reset-page': async (page) => {
+    await page.goto('/reset-password/request');
+    await expectAccessible(page);
+    await page.getByLabel('E-mail address').fill('nobody@example.com');
+    await page.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByRole('status').waitFor();
+  },
+  'reset-password-page': async (page) => {
+    const { id } = await longAccount();
+    const { secret } = await server.context.db.write((tx) => createPasswordReset(tx, commandLine(), id, NOW));
+    await page.goto(`/reset-password?token=${secret}`);
+    await expectAccessible(page);
+    await page.goto('/reset-password?token=unknown');
+  },
+  'second-factor-page': async (page) => {
+    const account = await enter(page, '/account/security/authenticator');
+    await typeCode(page);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await page.waitForURL('**/sign-in');
+    await signIn(page, account);
+    await page.getByLabel('Code', { exact: true }).fill('000000');
+    await page.getByText('Use a recovery code').click();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('alert').waitFor();
+  },
+  'second-factor-set-up-page': async (page) => {
+    const { email, password, organization } = await longAccount();
+    await server.context.db.write((tx) =>
+      tx
+        .updateTable('organizations')
+        .set({ require_second_factor: 1 })
+        .where('uid', '=', organization.uid)
+        .execute(),
+    );
+    await page.goto('/sign-in');
+    await signIn(page, { email, password });
+    await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
+    await expectAccessible(page);
+    await typeCode(page);
+  },
+  'authorize-page': async (page) => {
+    await page.goto('/oauth/authorize?client_id=unknown');
+    await expectAccessible(page);
+    await enter(page, '/account');
+    await askForAccess(page);
+  },
   'account-page': async (page) => enter(page, '/account'),
+  'password-page': async (page) => {
+    await enter(page, '/account/password');
+    await page.getByLabel('Current password').fill('not the password');
+    await page.getByLabel('New password').fill('seven green ladders sing');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.locator('#current-error').waitFor();
+  },
+  'security-page': async (page) => {
+    await enter(page, '/account/security');
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Set up an authenticator app' }).click();
+    await typeCode(page);
+    await page.getByRole('link', { name: 'Done' }).click();
+    await page.getByRole('heading', { name: 'Recovery codes' }).waitFor();
+  },
+  'authenticator-page': async (page) => enter(page, '/account/security/authenticator'),
+  'sessions-page': async (page) => enter(page, '/account/sessions'),
+  'tokens-page': async (page) => {
+    await enter(page, '/account/tokens');
+    await page.getByLabel('Name', { exact: true }).fill('C'.repeat(100));
+    await page.getByRole('button', { name: 'Make the token' }).click();
+    await page.locator('.secret').waitFor();
+  },
+  'people-page': async (page) => {
+    await enter(page, '/account/people');
+    const { email } = await longAccount();
+    await page.getByLabel('Their e-mail address').fill(email);
+    await page.getByRole('button', { name: 'Link for a new password' }).click();
+    await page.locator('#email-error').waitFor();
+  },
+  'applications-page': async (page) => {
+    await enter(page, '/account');
+    await askForAccess(page);
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await application.answerIn(page);
+    await page.goto('/account/applications');
+  },
 };
-
-/** Signs in as somebody new whose names are long, and opens a page. */
-async function enter(page: Page, path: string): Promise<void> {
-  const world = worldOf(server);
-  const organization = await world.organization();
-  const email = `${'a-very-long-name.'.repeat(3)}${organization.uid}@${'a-very-long-host-name.'.repeat(4)}example.com`;
-  const account = await world.account({ organization: organization.uid, email, name: 'A'.repeat(100) });
-  await page.goto('/sign-in');
-  await signIn(page, account);
-  await page.waitForURL('**/account');
-  if (path !== '/account') await page.goto(path);
-}
 
 describe('Every page', () => {
   it('is looked at in a browser', () => {
@@ -53,7 +237,7 @@ describeInBrowser('Nothing is in the way of anybody, light or dark, wide or narr
   const open = useBrowser();
 
   it.each(Object.entries(PAGES))('on the %s', async (_name, visit) => {
-    const page = await open(server.origin);
+    const page = await open(server.origin, { others: [application.origin] });
     await visit(page);
     await expectAccessible(page);
   });

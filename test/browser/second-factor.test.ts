@@ -1,0 +1,194 @@
+import { generateSync } from 'otplib';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Application, REGISTERED, startApplication } from '../harness/application.ts';
+import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let application: Application;
+let now = Date.UTC(2026, 5, 1);
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  application = await startApplication();
+});
+afterAll(async () => {
+  await application.close();
+  await server.close();
+});
+
+/** @returns the code of an authenticator app, half a minute after the last one */
+function nextCode(secret: string): string {
+  now += 30_000;
+  return generateSync({ secret, epoch: Math.floor(now / 1_000) });
+}
+
+async function keyOn(page: Page): Promise<string> {
+  return ((await page.locator('#totp-secret').textContent()) ?? '').replaceAll(/\s/g, '');
+}
+
+describeInBrowser('An authenticator app', () => {
+  const open = useBrowser();
+
+  it.each([
+    ['with JavaScript', true],
+    ['without JavaScript', false],
+  ])('is set up, and then asked for at sign-in; %s', async (_how, javaScriptEnabled) => {
+    const account = await worldOf(server).account();
+    const page = await open(server.origin, { javaScriptEnabled });
+    await page.goto('/sign-in');
+    await signIn(page, account);
+    await page.getByRole('link', { name: 'Security' }).click();
+    await page.getByRole('link', { name: 'Set up an authenticator app' }).click();
+    const qrCode = page.getByRole('img', { name: 'QR code' });
+    expect((await qrCode.boundingBox())?.width).toBeGreaterThan(150);
+    const secret = await keyOn(page);
+    await page.getByLabel('Code', { exact: true }).fill(nextCode(secret));
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    const codes = await page.locator('#recovery-codes code').allTextContents();
+    expect(codes.length).toBeGreaterThan(5);
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+
+    await page.waitForURL('**/sign-in');
+    await signIn(page, account);
+    await page.getByLabel('Code', { exact: true }).fill('000000');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Code', { exact: true }).fill(nextCode(secret));
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.waitForURL('**/account');
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+
+    await page.waitForURL('**/sign-in');
+    await signIn(page, account);
+    await page.getByText('Use a recovery code').click();
+    await page.getByLabel('Recovery code').fill(codes[0] ?? '');
+    await page.getByRole('button', { name: 'Sign in with a recovery code' }).click();
+    await page.waitForURL('**/account');
+  });
+
+  it('is asked for on the way to an application, and the way goes on from there', async () => {
+    const world = worldOf(server);
+    const account = await world.account({ organization: (await world.organization()).uid });
+    const client = await world.client({ redirectUris: [REGISTERED], implicit: true });
+    const request = `/oauth/authorize?${new URLSearchParams({
+      response_type: 'token',
+      client_id: client.id,
+      redirect_uri: application.redirectUri,
+    })}`;
+    const page = await open(server.origin, { others: [application.origin] });
+    await page.goto('/sign-in');
+    await signIn(page, account);
+    await page.waitForURL('**/account');
+    await page.goto('/account/security/authenticator');
+    const secret = await keyOn(page);
+    await page.getByLabel('Code', { exact: true }).fill(nextCode(secret));
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    await page.locator('#recovery-codes').waitFor();
+    await page.goto(request);
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await application.answerIn(page);
+
+    await page.context().clearCookies();
+    await page.goto(server.origin + request);
+    await signIn(page, account);
+    await page.getByLabel('Code', { exact: true }).fill(nextCode(secret));
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    // Allowed before, so that the form leads through two redirects to another site.
+    expect((await application.answerIn(page)).hash).toContain('access_token=');
+  });
+
+  it('is set up before anything else where the organization wants a second factor', async () => {
+    const world = worldOf(server);
+    const organization = await world.organization();
+    await server.context.db.write((tx) =>
+      tx
+        .updateTable('organizations')
+        .set({ require_second_factor: 1 })
+        .where('uid', '=', organization.uid)
+        .execute(),
+    );
+    const account = await world.account({ organization: organization.uid });
+    const page = await open(server.origin);
+    await page.goto('/account/sessions');
+    await signIn(page, account);
+    await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
+    await page.getByLabel('Code', { exact: true }).fill(nextCode(await keyOn(page)));
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    await page.getByRole('link', { name: 'Continue' }).click();
+    await page.waitForURL('**/account/sessions');
+    expect(await page.getByText('with a password and a second factor').count()).toBe(1);
+  });
+});
+
+describeInBrowser('A passkey', () => {
+  const open = useBrowser();
+
+  /** A page at the name that browsers take for this machine, with an authenticator that its user always unlocks. */
+  const openWithAuthenticator = async () => {
+    const page = await open(server.origin.replace('127.0.0.1', 'localhost'));
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('WebAuthn.enable');
+    const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    const verifies = (isUserVerified: boolean) =>
+      devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });
+    return { page, verifies };
+  };
+
+  it('is added, and then signs in alone', async () => {
+    const account = await worldOf(server).account();
+    const { page, verifies } = await openWithAuthenticator();
+    await page.goto('/sign-in?to=/account/security');
+    await signIn(page, account);
+    await page.getByLabel('Name of the new passkey').fill('Laptop');
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.locator('#recovery-codes').waitFor();
+    await page.getByRole('link', { name: 'Done' }).click();
+    await page.getByText('Laptop', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+
+    await verifies(false);
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await page.getByText('Nothing came from your device').waitFor();
+    await verifies(true);
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await page.waitForURL('**/account');
+    expect(await page.getByText(account.email).count()).toBeGreaterThan(0);
+  });
+
+  it('is a second factor beside the password', async () => {
+    const account = await worldOf(server).account();
+    const { page } = await openWithAuthenticator();
+    await page.goto('/sign-in?to=/account/security');
+    await signIn(page, account);
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.locator('#recovery-codes').waitFor();
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await page.waitForURL('**/sign-in');
+    await signIn(page, account);
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+    await page.waitForURL('**/account');
+    expect(await page.getByText('with a password and a second factor').count()).toBe(1);
+  });
+
+  it('is not offered where it cannot work, with the way to where it can', async () => {
+    const page = await open(server.origin);
+    await page.goto('/sign-in');
+    const link = page.getByRole('link', { name: 'localhost' });
+    await link.waitFor();
+    expect(await page.getByRole('button', { name: 'Sign in with a passkey' }).isVisible()).toBe(false);
+    expect(await link.getAttribute('href')).toBe(
+      `${server.origin.replace('127.0.0.1', 'localhost')}/sign-in`,
+    );
+  });
+});
