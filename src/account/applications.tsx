@@ -83,7 +83,7 @@ function Application({ clientId, name, scopes, since, lastUse }: ConnectedApplic
         <p class="hint">
           Since <Time at={since} />.{' '}
           {lastUse === null ? (
-            'Not used yet.'
+            'No recent use.'
           ) : (
             <>
               Last used <Time at={lastUse.at} />

@@ -148,7 +148,7 @@ export interface ConnectedApplication {
   scopes: string[];
   /** When it was first allowed something, in milliseconds since 1970. */
   since: number;
-  /** When one of its tokens was last used, and from where; `null` when none was. */
+  /** When one of its tokens was last used, and from where; `null` when none was of those that are still kept. */
   lastUse: { at: number; address: string | null } | null;
 }
 

@@ -1,9 +1,12 @@
+import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import { SCOPES } from '../../src/auth/scopes.ts';
+import { signAccessToken, storeAccessToken } from '../../src/domain/access-tokens.ts';
+import { relyOnConsent, withdrawConsent } from '../../src/domain/consents.ts';
 import { issueRefreshToken } from '../../src/domain/refresh-tokens.ts';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { engine, startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -171,7 +174,7 @@ describe('A consent', () => {
     expect(page.text).toContain('Night watch');
     for (const scope of ['tag_ow', 'tag_or', 'asset_or'] as const) expect(page.text).toContain(SCOPES[scope]);
     expect(page.text).toMatch(/Since <time[^>]*>2026-11-01 09:30 UTC<\/time>/);
-    expect(page.text).toContain('Not used yet');
+    expect(page.text).toContain('No recent use');
     await server.context.db.write((tx) =>
       tx
         .updateTable('tokens')
@@ -267,4 +270,45 @@ describe('A consent', () => {
     expect(good).toEqual([]);
     expect(await isAsked(visitor, path)).toBe(true);
   });
+
+  it.runIf(engine() === 'postgres')(
+    'that a grant counts on is withdrawn after it, and with its token',
+    async () => {
+      const { account, visitor } = await signedIn();
+      const client = await newClient();
+      await decide(visitor, tokenPath(client, 'tag_ow'), 'allow');
+      const { db, keys } = server.context;
+      const consenter = { userId: account.id, organizationId: null, clientId: client };
+      const scopes = ['tag_ow'] as const;
+      const grant = { userId: account.id, clientId: client, grantId: 'late', scopes };
+      const signed = await signAccessToken(db.read, keys, grant, 60_000, now);
+      const waitsForLock = () =>
+        db.read
+          .executeQuery<{ n: number }>(
+            CompiledQuery.raw(
+              "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+            ) as CompiledQuery<{ n: number }>,
+          )
+          .then(({ rows }) => rows[0]?.n ?? 0);
+
+      let withdrawal: Promise<void> | undefined;
+      await db.write(async (tx) => {
+        expect(await relyOnConsent(tx, consenter, scopes)).toBe(true);
+        let done = false;
+        withdrawal = db.write((other) => withdrawConsent(other, commandLine(), consenter, now));
+        void withdrawal.then(() => (done = true));
+        // Either it waits for this unit of work, or it is done before the token is there.
+        await expect.poll(async () => done || (await waitsForLock()) > 0).toBe(true);
+        await storeAccessToken(tx, commandLine(), signed);
+      });
+      await withdrawal;
+      const good = await db.read
+        .selectFrom('tokens')
+        .select('id')
+        .where('client_id', '=', client)
+        .where('revoked_at', 'is', null)
+        .execute();
+      expect(good).toEqual([]);
+    },
+  );
 });
