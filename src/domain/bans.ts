@@ -15,6 +15,8 @@ export interface BannedUser {
   admin: boolean;
   /** Whether they ever signed in. Who did not is deleted instead of banned. */
   accepted: boolean;
+  /** When they were invited last, in milliseconds since 1970. */
+  invitedAt: number;
   /** The uids of the assessments that they can access, sorted; for an admin, all of the organization. */
   assessmentIds: string[];
 }
@@ -28,12 +30,25 @@ interface UserRow {
   staff: number;
   accepted_at: number | null;
   banned_at: number | null;
+  created_at: number;
+  invited_at: number | null;
 }
 
 const userById = prepare<{ id: number }, UserRow>((db, p) =>
   db
     .selectFrom('users')
-    .select(['id', 'uid', 'email', 'organization_id', 'admin', 'staff', 'accepted_at', 'banned_at'])
+    .select([
+      'id',
+      'uid',
+      'email',
+      'organization_id',
+      'admin',
+      'staff',
+      'accepted_at',
+      'banned_at',
+      'created_at',
+      'invited_at',
+    ])
     .where('id', '=', p.id),
 );
 
@@ -167,6 +182,7 @@ async function describe(db: Reader, user: UserRow): Promise<BannedUser> {
     email: user.email,
     admin: user.admin === 1,
     accepted: user.accepted_at !== null,
+    invitedAt: user.invited_at ?? user.created_at,
     assessmentIds: assessments.map(({ uid }) => uid),
   };
 }

@@ -1,13 +1,13 @@
 import { type Fault, invalid } from './failure.ts';
 
-const MAX_LENGTH = 255;
+export const MAX_NAME_LENGTH = 255;
 
 /** @returns what is wrong with a name, or nothing (docs/decided.md, section 6: 1 to 255 characters after trimming) */
 export function nameFault(property: string, name: string): Fault | undefined {
   const length = [...name.trim()].length;
   if (length === 0) return { property, message: 'must not be empty', value: name };
-  if (length > MAX_LENGTH)
-    return { property, message: `must have at most ${MAX_LENGTH} characters`, value: name };
+  if (length > MAX_NAME_LENGTH)
+    return { property, message: `must have at most ${MAX_NAME_LENGTH} characters`, value: name };
   return undefined;
 }
 

@@ -8,9 +8,11 @@ const FOLDER = join(import.meta.dirname, '../../assets');
 const TYPES = {
   'assay.css': 'text/css; charset=utf-8',
   'assay.svg': 'image/svg+xml',
+  'clean-address.js': 'text/javascript; charset=utf-8',
+  'passkeys.js': 'text/javascript; charset=utf-8',
 } as const;
 
-/** Serves what pages load: one stylesheet, one picture, and the script that passkeys need. */
+/** Serves what pages load: one stylesheet, one picture, and a few lines of script that pages also do without. */
 export function registerAssets(app: FastifyInstance): void {
   for (const [name, type] of Object.entries(TYPES)) {
     const content = readFileSync(join(FOLDER, name));

@@ -165,7 +165,7 @@ export const registerV1Routes: RegisterRoutes = (app, { addresses, clock, db, ke
       const id = rowId(request.params.id);
       const reader = callerOf(request);
       const user = await db.write((tx) => banUserAs(tx, reader, id, clock()));
-      const inviteUrl = user.accepted ? null : invitationUrl(addresses.clientBaseUrl, keys.secret, user.uid);
+      const inviteUrl = user.accepted ? null : invitationUrl(addresses.clientBaseUrl, keys.secret, user);
       return {
         id: user.id,
         email: user.email,

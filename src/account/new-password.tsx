@@ -1,0 +1,29 @@
+import { MAX_TYPED_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../auth/passwords.ts';
+import { Field } from '../pages/forms.tsx';
+
+interface NewPasswordProps {
+  /** Whose it is, for the browser that keeps it. */
+  email: string;
+  label: string;
+  error: string | undefined;
+  autofocus?: boolean;
+}
+
+/** The field of a new password. The words beside it are all the rules that a person can follow. */
+export function NewPassword({ email, label, error, autofocus = false }: NewPasswordProps) {
+  return (
+    <>
+      <input type="text" name="username" value={email} autocomplete="username" readonly hidden />
+      <Field
+        name="password"
+        label={label}
+        type="password"
+        autocomplete="new-password"
+        hint={`At least ${MIN_PASSWORD_LENGTH} characters, any of them, spaces too. Several words that do not belong together are good.`}
+        error={error}
+        maxLength={MAX_TYPED_PASSWORD_LENGTH}
+        autofocus={autofocus}
+      />
+    </>
+  );
+}

@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandLine } from '../../src/auth/callers.ts';
+import { invitationUrl } from '../../src/auth/invitations.ts';
+import { verifyPassword } from '../../src/auth/passwords.ts';
+import { randomText } from '../../src/auth/secrets.ts';
+import { renewInvitation } from '../../src/domain/invitations.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor, type Visitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+const WEEK = 7 * 86_400_000;
+const PASSWORD = 'correct horse battery staple';
+const DEAD = 'This invitation cannot be used';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let now = Date.UTC(2026, 5, 1);
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+
+const row = (id: number) =>
+  server.context.db.read.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
+
+/** An invited user of an organization, and the path of their link. */
+async function newInvitation() {
+  const organization = await world.organization();
+  const invited = await world.invited({ organization: organization.uid });
+  return { ...invited, organization, path: linkOf(invited.uid, now) };
+}
+
+const linkOf = (uid: string, invitedAt: number) =>
+  invitationUrl('', server.context.keys.secret, { uid, invitedAt });
+
+async function accept(visitor: Visitor, path: string, fields: Record<string, string> = {}) {
+  const page = await visitor.open(path);
+  return visitor.submit(page, { name: 'Ada Lovelace', password: PASSWORD, ...fields }, '/invitation');
+}
+
+describe('An invitation', () => {
+  it('opens a page that says who is invited, by whom and as whom', async () => {
+    const { path, email, organization } = await newInvitation();
+    const page = await newVisitor(server).get(path);
+    expect(page.status).toBe(200);
+    expect(page.text).toContain(email);
+    expect(page.text).toContain(organization.name);
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    expect(page.text).toContain('/assets/clean-address.js');
+  });
+
+  it('is accepted with a name and a password, signs in, and leads to the account', async () => {
+    const { path, id, email } = await newInvitation();
+    const visitor = newVisitor(server);
+    const answer = await accept(visitor, path, { name: '  Ada Lovelace ' });
+    expect(answer.status).toBe(303);
+    expect(answer.location).toBe(`${server.origin}/account`);
+    expect((await visitor.get('/account')).text).toContain('Ada Lovelace');
+    const user = await row(id);
+    expect(user).toMatchObject({ name: 'Ada Lovelace', accepted_at: now });
+    expect(await verifyPassword(user?.password_hash ?? null, PASSWORD)).toBe(true);
+    expect((await newVisitor(server).signIn(email, PASSWORD)).status).toBe(303);
+    const events = (await world.auditEvents()).filter((event) => event.user_id === id);
+    expect(events.slice(0, 2)).toMatchObject([
+      { action: 'user.accept-invitation', object_id: String(id), after: '{"name":"Ada Lovelace"}' },
+      { action: 'session.start', after: JSON.stringify({ user: id, method: 'invitation' }) },
+    ]);
+  });
+
+  it('leads to the second factor where the organization wants one', async () => {
+    const { path, organization } = await newInvitation();
+    await server.context.db.write((tx) =>
+      tx
+        .updateTable('organizations')
+        .set({ require_second_factor: 1 })
+        .where('id', '=', organization.id)
+        .execute(),
+    );
+    const visitor = newVisitor(server);
+    const answer = await accept(visitor, path);
+    expect(answer.location).toBe(`${server.origin}/sign-in/second-factor?to=%2Faccount`);
+    expect((await visitor.get('/account')).status).toBe(303);
+  });
+
+  it('signs out whoever was signed in with this browser', async () => {
+    const other = await world.account();
+    const visitor = newVisitor(server);
+    await visitor.signIn(other.email, other.password);
+    const { path, email, id } = await newInvitation();
+    await accept(visitor, path);
+    expect((await visitor.get('/account')).text).toContain(email);
+    const { read } = server.context.db;
+    expect(await read.selectFrom('sessions').selectAll().where('user_id', '=', other.id).execute()).toEqual(
+      [],
+    );
+    const [accepted] = (await world.auditEvents()).filter(
+      (event) => event.object_id === String(id) && event.action === 'user.accept-invitation',
+    );
+    expect(accepted?.user_id).toBe(id);
+  });
+
+  it('is good once: the link then says so with 410', async () => {
+    const { path, id } = await newInvitation();
+    const late = newVisitor(server);
+    const page = await late.open(path);
+    await accept(newVisitor(server), path);
+    const { password_hash } = (await row(id)) ?? {};
+    const answer = await late.submit(
+      page,
+      { name: 'Eve', password: 'another four random words' },
+      '/invitation',
+    );
+    expect(answer.status).toBe(410);
+    expect(answer.text).toContain(DEAD);
+    expect(await row(id)).toMatchObject({ name: 'Ada Lovelace', password_hash });
+    expect((await newVisitor(server).get(path)).status).toBe(410);
+  });
+
+  it('has one winner when it is accepted twice at once', async () => {
+    const { path, id } = await newInvitation();
+    const visitors = Array.from({ length: 4 }, () => newVisitor(server));
+    const answers = await Promise.all(
+      visitors.map((visitor, index) => accept(visitor, path, { name: `Name ${index}` })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 410, 410, 410]);
+    const winner = answers.findIndex(({ status }) => status === 303);
+    expect(await row(id)).toMatchObject({ name: `Name ${winner}` });
+  });
+
+  it('ends a week after it was made', async () => {
+    const { path, id } = await newInvitation();
+    now += WEEK - 1;
+    const visitor = newVisitor(server);
+    const page = await visitor.open(path);
+    expect(page.status).toBe(200);
+    now += 1;
+    const answer = await visitor.submit(page, { name: 'Ada', password: PASSWORD }, '/invitation');
+    expect(answer.status).toBe(410);
+    expect((await visitor.get(path)).status).toBe(410);
+    expect(await row(id)).toMatchObject({ accepted_at: null, password_hash: null });
+  });
+
+  it('is another link once it is renewed, and the one before is like none', async () => {
+    const { path, id, uid } = await newInvitation();
+    now += WEEK;
+    const renewed = await server.context.db.write((tx) => renewInvitation(tx, commandLine(), id, now));
+    const again = await server.context.db.write((tx) => renewInvitation(tx, commandLine(), id, now));
+    expect(again.invitedAt).toBeGreaterThan(renewed.invitedAt);
+    for (const dead of [path, linkOf(uid, renewed.invitedAt)])
+      expect((await newVisitor(server).get(dead)).status).toBe(404);
+    expect((await accept(newVisitor(server), linkOf(uid, again.invitedAt))).status).toBe(303);
+    const events = (await world.auditEvents()).filter(
+      ({ action, object_id }) => action === 'user.invite' && object_id === String(id),
+    );
+    expect(events).toHaveLength(2);
+    await expect(
+      server.context.db.write((tx) => renewInvitation(tx, commandLine(), id, now)),
+    ).rejects.toMatchObject({ kind: 'forbidden' });
+  });
+
+  it('tells nothing to who does not hold the link', async () => {
+    const { uid, path } = await newInvitation();
+    const accepted = await world.account();
+    const body = async (token: string) => {
+      const page = await newVisitor(server).get(`/invitation?token=${token}`);
+      return { status: page.status, text: page.text.replace(/value="[^"]*"/g, '') };
+    };
+    const nobody = await body(`unobody.${randomText(43)}`);
+    expect(nobody.status).toBe(404);
+    expect(nobody.text).toContain(DEAD);
+    for (const token of [
+      `${uid}.${randomText(43)}`,
+      `${accepted.uid}.${randomText(43)}`,
+      path.split('token=')[1]?.slice(0, -1) ?? '',
+      `${path.split('token=')[1]}x`,
+      '%00.a',
+      '',
+    ]) {
+      expect(await body(token)).toEqual(nobody);
+    }
+    expect((await newVisitor(server).get('/invitation')).status).toBe(404);
+  });
+
+  it('of a user who was deleted is like none', async () => {
+    const { path, id } = await newInvitation();
+    await server.context.db.write((tx) => tx.deleteFrom('users').where('id', '=', id).execute());
+    expect((await newVisitor(server).get(path)).status).toBe(404);
+  });
+
+  it('needs no password where the organization signs in through its provider', async () => {
+    const { path, id, organization } = await newInvitation();
+    const visitor = newVisitor(server);
+    const form = await visitor.open(path);
+    await server.context.db.write((tx) =>
+      tx
+        .insertInto('identity_providers')
+        .values({
+          organization_id: organization.id,
+          issuer: 'https://idp.example',
+          client_id: 'assay',
+          sealed_secret: null,
+          groups_claim: 'groups',
+          admin_group: null,
+          sso_only: 1,
+          created_at: now,
+        })
+        .execute(),
+    );
+    expect((await visitor.get(path)).text).toContain('href="/sign-in/organization"');
+    const answer = await visitor.submit(form, { name: 'Ada', password: PASSWORD }, '/invitation');
+    expect(answer.text).toContain('href="/sign-in/organization"');
+    expect(await row(id)).toMatchObject({ accepted_at: null, password_hash: null });
+  });
+
+  it.each([
+    [{ name: '  ' }, 'Your name must not be empty.'],
+    [{ name: 'x'.repeat(256) }, 'at most 255 characters'],
+    [{ password: 'too short' }, 'at least 12 characters'],
+    [{ password: 'x'.repeat(300) }, 'at most 256 characters'],
+    [{ password: 'password1234' }, 'too easy to guess'],
+  ])('shows the form again for %j', async (fields: Record<string, string>, words) => {
+    const { path, id } = await newInvitation();
+    const answer = await accept(newVisitor(server), path, fields);
+    expect(answer.status).toBe(422);
+    expect(answer.text).toContain(words);
+    if (fields['name'] === undefined) expect(answer.text).toContain('value="Ada Lovelace"');
+    expect(answer.text).not.toContain(fields['password'] ?? PASSWORD);
+    expect(await row(id)).toMatchObject({ accepted_at: null });
+  });
+
+  it('does not take a password that is made of the name', async () => {
+    const { path } = await newInvitation();
+    const answer = await accept(newVisitor(server), path, { password: 'AdaLovelace1' });
+    expect(answer.status).toBe(422);
+  });
+
+  it('does not take a form without its token', async () => {
+    const { path } = await newInvitation();
+    const token = path.split('token=')[1] ?? '';
+    const answer = await newVisitor(server).post('/invitation', { token, name: 'Eve', password: PASSWORD });
+    expect(answer.status).toBe(403);
+  });
+
+  it('leaves no trace of the link in the log', async () => {
+    const { path } = await newInvitation();
+    await accept(newVisitor(server), path);
+    const token = path.split('token=')[1] ?? '';
+    expect(JSON.stringify(server.logs())).not.toContain(token.split('.')[1]);
+  });
+});
