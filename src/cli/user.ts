@@ -1,8 +1,13 @@
 import { type Command, Option } from 'commander';
 import { commandLine } from '../auth/callers.ts';
 import { invitationUrl } from '../auth/invitations.ts';
+import { resetUrl } from '../auth/reset-links.ts';
+import type { Addresses, Config } from '../config.ts';
 import type { Reader } from '../db/engine.ts';
 import { banUser } from '../domain/bans.ts';
+import { renewInvitation } from '../domain/invitations.ts';
+import { createPasswordReset } from '../domain/password-resets.ts';
+import { hasSecondFactor, resetSecondFactor } from '../domain/second-factors.ts';
 import { createUser, type ListedUser, listUsers, userByEmail, userById, userByUid } from '../domain/users.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { withContext } from './open.ts';
@@ -25,8 +30,9 @@ export function registerUser(program: Command): void {
   addCommand(family, 'create', {
     description: 'Invite a user of an organization, or of the platform staff',
     notes:
-      'The user counts as invited until a token is made for them. Staff reach every organization unless some are named\n' +
-      'with --assign. The invite_url begins with ASSAY_CLIENT_BASE_URL; this version serves no page there yet.',
+      'Give the invite_url to them and to nobody else: whoever opens it sets the password, once, within a week unless\n' +
+      'ASSAY_INVITATION_SECONDS says otherwise. It begins with ASSAY_CLIENT_BASE_URL. Who has a token made for them counts\n' +
+      'as accepted. Staff reach every organization unless some are named with --assign.',
     examples: [
       ['assay user create --email ada@example.com --organization acme --admin', 'an admin of acme'],
       ['assay user create --email bob@example.com --organization acme --name "Bob Ng"', 'a user of acme'],
@@ -48,22 +54,70 @@ export function registerUser(program: Command): void {
         for (const uid of organization === undefined ? (assign ?? []) : [organization]) {
           await requireOrganization(db.read, uid);
         }
+        const now = clock();
         const created = await db.write((tx) =>
-          createUser(tx, commandLine(), { email, name, organization, admin, assignedTo: assign }, clock()),
+          createUser(tx, commandLine(), { email, name, organization, admin, assignedTo: assign }, now),
         );
-        const invite_url = invitationUrl(addresses.clientBaseUrl, keys.secret, created.uid);
+        const { uid } = created;
+        const invite_url = invitationUrl(addresses.clientBaseUrl, keys.secret, { uid, invitedAt: now });
         if (json === true) return printJson({ ...created, invite_url });
         printLines(
           ...pairs({ ...created, invite_url }),
           `"assay token create --user ${created.email}" makes a token for them.`,
         );
-        if (config.clientBaseUrl === undefined) {
-          process.stderr.write(
-            `The link assumes that the server's address is ${addresses.clientBaseUrl}. Set ASSAY_CLIENT_BASE_URL if it is not.\n`,
-          );
-        }
+        tellAssumedAddress(config, addresses);
       });
     });
+
+  addCommand(family, 'invite <user>', {
+    description: 'Invite a user again, whose invitation got lost or too old',
+    notes:
+      'USER is an e-mail address, an id or a uid. Prints a new link, and ends the one before. Who has accepted gets a new\n' +
+      'password with "assay user reset-password".',
+    examples: [['assay user invite bob@example.com']],
+  }).action((who: string, { json, ...flags }: CommonOptions) =>
+    withContext(flags, async ({ config, db, keys, addresses, clock }) => {
+      const { id, uid, email, invited } = await requireUser(db.read, who);
+      if (!invited) {
+        throw new Refusal(
+          `${email} has accepted the invitation already. "assay user reset-password ${email}" makes a link for a new password.`,
+        );
+      }
+      const renewed = await db.write((tx) => renewInvitation(tx, commandLine(), id, clock()));
+      const invite_url = invitationUrl(addresses.clientBaseUrl, keys.secret, renewed);
+      const expires_at = new Date(renewed.invitedAt + config.invitationLifetime).toISOString();
+      if (json === true) return printJson({ id, uid, email, invite_url, expires_at });
+      printLines(...pairs({ id, uid, email, invite_url, expires: expires_at }));
+      tellAssumedAddress(config, addresses);
+    }),
+  );
+
+  addCommand(family, 'reset-password <user>', {
+    description: 'Make a link by which a user sets a new password',
+    notes:
+      'USER is an e-mail address, an id or a uid. Give the link to them and to nobody else. It is good for one hour and for\n' +
+      'one password, and ends the link before. Their password stays until they set the new one, which signs them out\n' +
+      'everywhere and takes from applications what they were given; personal access tokens stay.',
+    examples: [['assay user reset-password bob@example.com']],
+  }).action((who: string, { json, ...flags }: CommonOptions) =>
+    withContext(flags, async ({ config, db, addresses, clock }) => {
+      const { id, uid, email, banned, invited } = await requireUser(db.read, who);
+      if (banned) throw new Refusal(`${email} is banned and cannot sign in.`);
+      if (invited) {
+        throw new Refusal(
+          `${email} has not accepted the invitation yet. "assay user invite ${email}" renews it.`,
+        );
+      }
+      const { secret, expiresAt } = await db.write((tx) =>
+        createPasswordReset(tx, commandLine(), id, clock()),
+      );
+      const reset_url = resetUrl(addresses.clientBaseUrl, secret);
+      const expires_at = new Date(expiresAt).toISOString();
+      if (json === true) return printJson({ id, uid, email, reset_url, expires_at });
+      printLines(...pairs({ id, uid, email, reset_url, expires: expires_at }));
+      tellAssumedAddress(config, addresses);
+    }),
+  );
 
   addCommand(family, 'ban <user>', {
     description: 'Ban a user, which ends their sessions and tokens at once',
@@ -81,11 +135,32 @@ export function registerUser(program: Command): void {
     }),
   );
 
+  addCommand(family, 'reset-second-factor <user>', {
+    description: 'Take the second factors from someone who lost them, and end their sessions',
+    notes:
+      'USER is an e-mail address, an id or a uid. Removes the authenticator app, the passkeys and the recovery codes. Make\n' +
+      'sure that it is they who ask: their password alone signs them in then, unless their organization requires a factor.',
+    examples: [['assay user reset-second-factor bob@example.com']],
+  }).action((who: string, { json, ...flags }: CommonOptions) =>
+    withContext(flags, async ({ db, clock }) => {
+      const { id, uid, email } = await requireUser(db.read, who);
+      const had = await db.write((tx) => resetSecondFactor(tx, commandLine(), id, clock()));
+      const removed = { totp: had.totp, passkeys: had.passkeys, recovery_codes: had.recoveryCodes };
+      if (json === true) return printJson({ id, uid, email, removed });
+      printLines(
+        hasSecondFactor(had) ? `${email} has no second factor any more.` : `${email} had no second factor.`,
+      );
+    }),
+  );
+
   addCommand(family, 'list', {
     description: 'List the users',
     examples: [
       ['assay user list'],
-      ['assay user list --json', 'id, uid, email, organization, admin, staff, banned, invited'],
+      [
+        'assay user list --json',
+        'id, uid, email, organization, admin, staff, banned, invited, second_factor',
+      ],
     ],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {
@@ -100,12 +175,20 @@ export function registerUser(program: Command): void {
             EMAIL: (row) => row.email,
             ORGANIZATION: (row) => row.organization,
             ROLE: (row) => (row.staff ? 'staff' : row.admin ? 'admin' : 'user'),
+            'SECOND FACTOR': (row) => row.second_factor,
             STATE: (row) => (row.banned ? 'banned' : row.invited ? 'invited' : 'active'),
           },
           'There is no user yet. "assay user create" invites one.',
         ),
       );
     }),
+  );
+}
+
+function tellAssumedAddress(config: Config, addresses: Addresses): void {
+  if (config.clientBaseUrl !== undefined) return;
+  process.stderr.write(
+    `The link assumes that the server's address is ${addresses.clientBaseUrl}. Set ASSAY_CLIENT_BASE_URL if it is not.\n`,
   );
 }
 

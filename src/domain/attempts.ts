@@ -31,7 +31,6 @@ export async function countAttempt(
   { max, window }: AttemptLimit,
   now: number,
 ): Promise<Attempt> {
-  await tx.deleteFrom('attempts').where('ends_at', '<=', now).execute();
   // Whoever touches the row keeps others out until this unit of work is done.
   const row = await tx
     .insertInto('attempts')

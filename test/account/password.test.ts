@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { randomText } from '../../src/auth/secrets.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor, type Visitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+const NEXT = 'vier zufällige wörter hier';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let now = Date.UTC(2026, 5, 1);
+let account: Awaited<ReturnType<ReturnType<typeof worldOf>['account']>>;
+let visitor: Visitor;
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  account = await world.account({ name: 'Grace Hopper' });
+  visitor = newVisitor(server);
+  await visitor.signIn(account.email, account.password);
+});
+
+async function change(current: string, password: string, by = visitor) {
+  return by.submit(await by.open('/account/password'), { current, password }, '/account/password');
+}
+
+describe('Changing the password', () => {
+  it('ends every other session, and gives this one another secret', async () => {
+    const elsewhere = newVisitor(server);
+    await elsewhere.signIn(account.email, account.password);
+    const before = new Map(visitor.cookies);
+    const answer = await change(account.password, NEXT);
+    expect(answer.status).toBe(303);
+    expect((await visitor.open(answer.location ?? '')).text).toContain('Your password is changed');
+    expect((await elsewhere.get('/account')).status).toBe(303);
+
+    const thief = newVisitor(server);
+    for (const [name, value] of before) thief.cookies.set(name, value);
+    expect((await thief.get('/account')).status).toBe(303);
+    expect((await newVisitor(server).signIn(account.email, account.password)).status).toBe(401);
+    expect((await newVisitor(server).signIn(account.email, NEXT)).status).toBe(303);
+  });
+
+  it('keeps personal access tokens', async () => {
+    const { token } = await world.token(account.id);
+    await change(account.password, NEXT);
+    const answer = await server.request('GET', '/v1/assessments/nothing/testing_hours', { token });
+    expect(answer.status).toBe(404);
+  });
+
+  it('is in the audit log, without either password', async () => {
+    await change(account.password, NEXT);
+    const events = (await world.auditEvents()).filter(
+      ({ object_id, action }) => action === 'user.set-password' && object_id === String(account.id),
+    );
+    expect(events).toMatchObject([{ user_id: account.id, before: null, after: null }]);
+    const everything = JSON.stringify(await world.auditEvents()) + JSON.stringify(server.logs());
+    expect(everything).not.toContain(NEXT);
+    expect(everything).not.toContain(account.password);
+  });
+
+  it('ends a link for a new password that was out', async () => {
+    await server.context.db.write((tx) =>
+      tx
+        .insertInto('password_resets')
+        .values({ user_id: account.id, secret_hash: `hash of ${account.id}`, expires_at: now + 1_000 })
+        .execute(),
+    );
+    await change(account.password, NEXT);
+    const { read } = server.context.db;
+    expect(
+      await read.selectFrom('password_resets').selectAll().where('user_id', '=', account.id).execute(),
+    ).toEqual([]);
+  });
+
+  it('takes a password in whatever composition it is typed', async () => {
+    await change(account.password, NEXT.normalize('NFD'));
+    expect((await newVisitor(server).signIn(account.email, NEXT.normalize('NFC'))).status).toBe(303);
+    expect((await newVisitor(server).signIn(account.email, NEXT.normalize('NFD'))).status).toBe(303);
+  });
+
+  it('takes every character of a long one', async () => {
+    const long = randomText(256);
+    expect((await change(account.password, long)).status).toBe(303);
+    expect((await newVisitor(server).signIn(account.email, long.slice(0, -1))).status).toBe(401);
+    expect((await newVisitor(server).signIn(account.email, long)).status).toBe(303);
+  });
+
+  it('counts a wrong current password like a wrong sign-in, and locks', async () => {
+    for (let attempt = 1; attempt <= 10; attempt += 1) {
+      const answer = await change('not the password', NEXT);
+      expect(answer.status).toBe(422);
+      expect(answer.text).toContain('This is not your current password.');
+    }
+    const locked = await change(account.password, NEXT);
+    expect(locked.status).toBe(429);
+    expect(locked.headers.get('retry-after')).toBe('600');
+    expect((await newVisitor(server).signIn(account.email, account.password)).status).toBe(429);
+    now += 600_000;
+    expect((await change(account.password, NEXT)).status).toBe(303);
+  });
+
+  it.each([
+    ['short', 'at least 12 characters'],
+    ['x'.repeat(257), 'at most 256 characters'],
+    ['qwertyuiop123', 'too easy to guess'],
+    ['gracehopper1', 'too easy to guess'],
+    ['assayassayassay', 'too easy to guess'],
+  ])('refuses %s, and shows nothing back', async (password, words) => {
+    const answer = await change(account.password, password);
+    expect(answer.status).toBe(422);
+    expect(answer.text).toContain(words);
+    expect(answer.text).not.toContain(account.password);
+    expect(answer.text).not.toContain(`"${password}"`);
+    expect((await newVisitor(server).signIn(account.email, account.password)).status).toBe(303);
+  });
+
+  it('refuses the one that it is now', async () => {
+    expect((await change(account.password, account.password)).text).toContain('your current password');
+  });
+
+  it('is not for who has no password', async () => {
+    const { db } = server.context;
+    await db.write((tx) =>
+      tx.updateTable('users').set({ password_hash: null }).where('id', '=', account.id).execute(),
+    );
+    const page = await visitor.open('/account/password');
+    expect(page.text).toContain('Your account has no password');
+    expect(page.text).not.toContain('name="current"');
+  });
+
+  it('wants a session, and the token of its form', async () => {
+    expect((await newVisitor(server).get('/account/password')).location).toBe(
+      `${server.origin}/sign-in?to=%2Faccount%2Fpassword`,
+    );
+    const forged = await visitor.post('/account/password', { current: account.password, password: NEXT });
+    expect(forged.status).toBe(403);
+  });
+});

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { commandLine } from '../../src/auth/callers.ts';
+import { banUser } from '../../src/domain/bans.ts';
+import { type Mailbox, startMailbox } from '../harness/mailbox.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+const HOUR = 3_600_000;
+const SENDER = 'assay@example.com';
+
+let mailbox: Mailbox;
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let now = Date.UTC(2026, 5, 1);
+beforeAll(async () => {
+  mailbox = await startMailbox();
+  server = await startTestServer(
+    { smtpUrl: mailbox.url, mailFrom: SENDER, clientBaseUrl: 'https://assay.example' },
+    () => now,
+  );
+  // The link names the configured address; the browser of these tests comes over the other one.
+  world = worldOf(server);
+});
+afterAll(async () => {
+  await server.close();
+  await mailbox.close();
+});
+beforeEach(() => {
+  // Requests of the tests before do not count any more.
+  now += HOUR;
+});
+
+async function ask(email: string, headers: Record<string, string> = {}) {
+  const visitor = newVisitor(server);
+  const page = await visitor.open('/reset-password/request');
+  const token = /name="_csrf" value="([^"]*)"/.exec(page.text)?.[1] ?? '';
+  return visitor.post('/reset-password/request', { _csrf: token, email }, headers);
+}
+
+const addressed = (email: string) => mailbox.received.filter(({ to }) => to.includes(email));
+
+describe('Where mail is sent, who forgot their password', () => {
+  it('gets a link by mail, to the configured address and not the one that the request named', async () => {
+    const account = await world.account();
+    const answer = await ask(account.email.toUpperCase(), {
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-proto': 'http',
+      forwarded: 'host=evil.example',
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain('Look into your mail');
+    const mail = await mailbox.next();
+    expect(mail).toMatchObject({ from: SENDER, to: [account.email] });
+    expect(mail.content).toContain('Content-Type: text/plain');
+    expect(mail.link).toMatch(/^https:\/\/assay\.example\/reset-password\?token=\w{43}$/);
+    const { pathname, search } = new URL(mail.link);
+    const page = await newVisitor(server).get(pathname + search);
+    expect(page.status).toBe(200);
+    expect(page.text).toContain(account.email);
+    const events = (await world.auditEvents()).filter(({ action }) => action === 'password-reset.create');
+    expect(events.at(-1)).toMatchObject({
+      object_id: String(account.id),
+      user_id: null,
+      address: '127.0.0.1',
+    });
+  });
+
+  it('is answered alike whether there is such an account or not, and nobody else gets mail', async () => {
+    const organization = await world.organization();
+    const sso = await world.account({ organization: organization.uid });
+    await server.context.db.write((tx) =>
+      tx
+        .insertInto('identity_providers')
+        .values({
+          organization_id: organization.id,
+          issuer: 'https://idp.example',
+          client_id: 'assay',
+          sealed_secret: null,
+          groups_claim: 'groups',
+          admin_group: null,
+          sso_only: 1,
+          created_at: now,
+        })
+        .execute(),
+    );
+    const banned = await world.account();
+    await server.context.db.write((tx) => banUser(tx, commandLine(), banned.id, now));
+    const invited = await world.invited();
+    const known = await world.account();
+    const answers = [];
+    const emails = ['nobody@example.com', '', sso.email, banned.email, invited.email, known.email];
+    for (const email of emails) {
+      const { status, text } = await ask(email);
+      answers.push({ status, text: text.replace(/value="[^"]*"/g, '') });
+    }
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    // Requests are worked off in turn: when the last one has its mail, the others had none.
+    expect((await mailbox.next()).to).toEqual([known.email]);
+    for (const email of emails.slice(0, -1)) expect(addressed(email)).toEqual([]);
+  });
+
+  it('gets at most three mails an hour', async () => {
+    const flooded = await world.account();
+    const other = await world.account();
+    for (let count = 0; count < 6; count += 1) await ask(flooded.email);
+    await ask(other.email);
+    while ((await mailbox.next()).to[0] !== other.email);
+    expect(addressed(flooded.email)).toHaveLength(3);
+    now += HOUR;
+    await ask(flooded.email);
+    await mailbox.next();
+    expect(addressed(flooded.email)).toHaveLength(4);
+  });
+
+  it('gets none once their address has asked twenty times in an hour', async () => {
+    const account = await world.account();
+    for (let count = 0; count < 20; count += 1) await ask(`nobody${count}@example.com`);
+    await ask(account.email);
+    now += HOUR;
+    const later = await world.account();
+    await ask(later.email);
+    expect((await mailbox.next()).to).toEqual([later.email]);
+    expect(addressed(account.email)).toEqual([]);
+  });
+});
+
+describe('A mail server', () => {
+  it('that is slow keeps nobody waiting', async () => {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const slow = await startMailbox(() => released);
+    const waiting = await startTestServer({ smtpUrl: slow.url }, () => now);
+    const account = await worldOf(waiting).account();
+    const visitor = newVisitor(waiting);
+    const answer = await visitor.submit(await visitor.open('/reset-password/request'), {
+      email: account.email,
+    });
+    expect(answer.status).toBe(200);
+    expect(slow.received).toEqual([]);
+    release();
+    // To close a server waits for the mail that is on its way.
+    await waiting.close();
+    expect(slow.received).toHaveLength(1);
+    await slow.close();
+  });
+
+  it('that refuses is told in the log, without the address and the link', async () => {
+    const rude = await startMailbox();
+    const failing = await startTestServer({ smtpUrl: rude.url }, () => now);
+    const account = await worldOf(failing).account({ email: 'somebody.secret@example.com' });
+    rude.refused.add(account.email);
+    const visitor = newVisitor(failing);
+    await visitor.submit(await visitor.open('/reset-password/request'), { email: account.email });
+    await failing.close();
+    const lines = failing.logs();
+    expect(lines.find(({ msg }) => msg === 'a mail could not be sent')).toMatchObject({
+      level: 50,
+      code: 'EENVELOPE',
+      requestId: expect.any(String),
+    });
+    expect(JSON.stringify(lines)).not.toMatch(/somebody\.secret|token=/);
+    await rude.close();
+  });
+});

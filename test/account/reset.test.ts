@@ -1,0 +1,305 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { commandLine } from '../../src/auth/callers.ts';
+import { hashSecret, randomText } from '../../src/auth/secrets.ts';
+import { banUser } from '../../src/domain/bans.ts';
+import { createPasswordReset } from '../../src/domain/password-resets.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor, type Visitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+const HOUR = 3_600_000;
+const NEXT = 'a wholly different pass phrase';
+const DEAD = 'This link cannot be used';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let now = Date.UTC(2026, 5, 1);
+let account: Awaited<ReturnType<ReturnType<typeof worldOf>['account']>>;
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  account = await world.account();
+});
+
+const write: TestServer['context']['db']['write'] = (unit) => server.context.db.write(unit);
+
+/** @returns the path of a link as the command line makes it */
+async function newLink(userId = account.id): Promise<string> {
+  const { secret } = await write((tx) => createPasswordReset(tx, commandLine(), userId, now));
+  return `/reset-password?token=${secret}`;
+}
+
+async function follow(path: string, password = NEXT, visitor: Visitor = newVisitor(server)) {
+  return visitor.submit(await visitor.open(path), { password }, '/reset-password');
+}
+
+describe('A link for a new password', () => {
+  it('opens a page that says whose it is and what happens', async () => {
+    const page = await newVisitor(server).get(await newLink());
+    expect(page.status).toBe(200);
+    expect(page.text).toContain(account.email);
+    expect(page.text).toContain('Personal access tokens stay');
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(page.text).toContain('/assets/clean-address.js');
+  });
+
+  it('sets the password, signs in, and ends every session before', async () => {
+    const before = newVisitor(server);
+    await before.signIn(account.email, account.password);
+    const visitor = newVisitor(server);
+    const answer = await follow(await newLink(), NEXT, visitor);
+    expect(answer.status).toBe(303);
+    expect(answer.location).toBe(`${server.origin}/account`);
+    expect((await visitor.get('/account')).text).toContain(account.email);
+    expect((await before.get('/account')).status).toBe(303);
+    expect((await newVisitor(server).signIn(account.email, account.password)).status).toBe(401);
+    expect((await newVisitor(server).signIn(account.email, NEXT)).status).toBe(303);
+  });
+
+  it('is stored as a hash, and is in neither log', async () => {
+    const path = await newLink();
+    const secret = path.split('token=')[1] ?? '';
+    const { read } = server.context.db;
+    expect(
+      await read.selectFrom('password_resets').selectAll().where('user_id', '=', account.id).execute(),
+    ).toEqual([{ user_id: account.id, secret_hash: hashSecret(secret), expires_at: now + HOUR }]);
+    await follow(path);
+    const everything = JSON.stringify(await world.auditEvents()) + JSON.stringify(server.logs());
+    for (const secretText of [secret, NEXT]) expect(everything).not.toContain(secretText);
+  });
+
+  it('is in the audit log when it is made and when it is used, by the person that it is for', async () => {
+    const someone = await world.account();
+    const visitor = newVisitor(server);
+    await visitor.signIn(someone.email, someone.password);
+    const path = await newLink();
+    await follow(path, NEXT, visitor);
+    const events = (await world.auditEvents()).filter(
+      ({ object_type, object_id }) => object_type === 'user' && object_id === String(account.id),
+    );
+    expect(events.slice(1)).toMatchObject([
+      { action: 'password-reset.create', user_id: null, after: JSON.stringify({ expires_at: now + HOUR }) },
+      { action: 'password-reset.use', user_id: account.id },
+      { action: 'user.set-password', user_id: account.id },
+    ]);
+    expect((await world.auditEvents()).at(-1)).toMatchObject({
+      action: 'session.start',
+      user_id: account.id,
+      after: JSON.stringify({ user: account.id, method: 'reset' }),
+    });
+  });
+
+  it('is good once', async () => {
+    const path = await newLink();
+    const late = newVisitor(server);
+    const page = await late.open(path);
+    await follow(path);
+    const answer = await late.submit(page, { password: 'not any more, my friend' }, '/reset-password');
+    expect(answer.status).toBe(404);
+    expect(answer.text).toContain(DEAD);
+    expect((await newVisitor(server).signIn(account.email, NEXT)).status).toBe(303);
+  });
+
+  it('has one winner when it is used several times at once', async () => {
+    const path = await newLink();
+    const passwords = Array.from({ length: 4 }, (_, index) => `${NEXT} number ${index}`);
+    const visitors = passwords.map(() => newVisitor(server));
+    const pages = await Promise.all(visitors.map((visitor) => visitor.open(path)));
+    const answers = await Promise.all(
+      visitors.map((visitor, index) =>
+        visitor.submit(pages[index]!, { password: passwords[index]! }, '/reset-password'),
+      ),
+    );
+    const winners = answers.flatMap(({ status }, index) => (status === 303 ? [index] : []));
+    expect(winners).toHaveLength(1);
+    for (const { status } of answers) expect([303, 404, 410]).toContain(status);
+    expect((await newVisitor(server).signIn(account.email, passwords[winners[0]!]!)).status).toBe(303);
+  });
+
+  it('ends after an hour', async () => {
+    const path = await newLink();
+    now += HOUR - 1;
+    const visitor = newVisitor(server);
+    const page = await visitor.open(path);
+    expect(page.status).toBe(200);
+    now += 1;
+    expect((await visitor.submit(page, { password: NEXT }, '/reset-password')).status).toBe(410);
+    expect((await visitor.get(path)).status).toBe(410);
+  });
+
+  it('ends when a newer one is made', async () => {
+    const older = await newLink();
+    const newer = await newLink();
+    expect((await newVisitor(server).get(older)).status).toBe(404);
+    expect((await follow(newer)).status).toBe(303);
+  });
+
+  it('ends with a ban', async () => {
+    const path = await newLink();
+    const visitor = newVisitor(server);
+    const page = await visitor.open(path);
+    await write((tx) => banUser(tx, commandLine(), account.id, now));
+    expect((await visitor.submit(page, { password: NEXT }, '/reset-password')).status).toBe(410);
+    expect((await visitor.get(path)).status).toBe(410);
+  });
+
+  it('tells nothing to who guesses', async () => {
+    for (const token of [randomText(43), '', '%00', 'x'.repeat(200)]) {
+      const page = await newVisitor(server).get(`/reset-password?token=${token}`);
+      expect(page.status).toBe(404);
+      expect(page.text).toContain(DEAD);
+    }
+    expect((await newVisitor(server).get('/reset-password')).status).toBe(404);
+  });
+
+  it('takes from applications what they were given, and leaves personal access tokens', async () => {
+    const client = `client${account.id}`;
+    await write(async (tx) => {
+      await tx
+        .insertInto('oauth_clients')
+        .values({
+          id: client,
+          name: 'Reporter',
+          kind: 'public',
+          secret_hash: null,
+          redirect_uris: '[]',
+          implicit: 0,
+          user_id: null,
+          created_at: now,
+        })
+        .execute();
+      const key = { user_id: account.id, client_id: client };
+      await tx
+        .insertInto('oauth_consents')
+        .values({ ...key, scopes: 'api', created_at: now })
+        .execute();
+      const given = { ...key, scopes: 'api', grant_id: 'g', created_at: now, expires_at: now + HOUR };
+      await tx
+        .insertInto('refresh_tokens')
+        .values({
+          ...given,
+          id: `r${account.id}`,
+          secret_hash: `r${account.id}`,
+          grant_expires_at: now + HOUR,
+          used_at: null,
+          revoked_at: null,
+        })
+        .execute();
+      await tx
+        .insertInto('tokens')
+        .values({
+          ...given,
+          id: `a${account.id}`,
+          kind: 'jwt',
+          secret_hash: null,
+          allowed_addresses: null,
+          revoked_at: null,
+          last_used_at: null,
+          last_used_from: null,
+          name: null,
+        })
+        .execute();
+    });
+    const own = await world.token(account.id);
+    await follow(await newLink());
+    const { read } = server.context.db;
+    const mine = await read
+      .selectFrom('tokens')
+      .select(['id', 'revoked_at'])
+      .where('user_id', '=', account.id)
+      .orderBy('client_id')
+      .execute();
+    expect(Object.fromEntries(mine.map((token) => [token.id, token.revoked_at]))).toEqual({
+      [`a${account.id}`]: now,
+      [own.id]: null,
+    });
+    const refresh = read.selectFrom('refresh_tokens').select('revoked_at').where('client_id', '=', client);
+    expect(await refresh.execute()).toEqual([{ revoked_at: now }]);
+    expect(
+      await read.selectFrom('oauth_consents').selectAll().where('user_id', '=', account.id).execute(),
+    ).toEqual([]);
+    const answer = await server.request('GET', '/v1/assessments/nothing/testing_hours', { token: own.token });
+    expect(answer.status).toBe(404);
+  });
+
+  it('opens the lock of the account', async () => {
+    for (let attempt = 1; attempt <= 10; attempt += 1)
+      await newVisitor(server).signIn(account.email, 'not the password');
+    expect((await newVisitor(server).signIn(account.email, account.password)).status).toBe(429);
+    await follow(await newLink());
+    expect((await newVisitor(server).signIn(account.email, NEXT)).status).toBe(303);
+  });
+
+  it('does not stand for the second factor', async () => {
+    const organization = await world.organization();
+    await write((tx) =>
+      tx
+        .updateTable('organizations')
+        .set({ require_second_factor: 1 })
+        .where('id', '=', organization.id)
+        .execute(),
+    );
+    const user = await world.account({ organization: organization.uid });
+    const visitor = newVisitor(server);
+    const answer = await follow(await newLink(user.id), NEXT, visitor);
+    expect(answer.location).toBe(`${server.origin}/sign-in/second-factor?to=%2Faccount`);
+    expect((await visitor.get('/account')).status).toBe(303);
+  });
+
+  it.each([
+    ['short', 'at least 12'],
+    ['password1234', 'too easy to guess'],
+  ])('stays good when %s is refused', async (password, words) => {
+    const path = await newLink();
+    const answer = await follow(path, password);
+    expect(answer.status).toBe(422);
+    expect(answer.text).toContain(words);
+    expect(answer.text).not.toContain(`"${password}"`);
+    expect((await follow(path)).status).toBe(303);
+  });
+
+  it('is not made for who cannot use it', async () => {
+    const invited = await world.invited();
+    await expect(newLink(invited.id)).rejects.toMatchObject({ kind: 'forbidden' });
+    await write((tx) => banUser(tx, commandLine(), account.id, now));
+    await expect(newLink()).rejects.toMatchObject({ kind: 'forbidden' });
+    await expect(newLink(999_999)).rejects.toMatchObject({ kind: 'missing' });
+  });
+
+  it('is not for accounts of an organization that signs in through its provider alone', async () => {
+    const organization = await world.organization();
+    const user = await world.account({ organization: organization.uid });
+    const path = await newLink(user.id);
+    await write((tx) =>
+      tx
+        .insertInto('identity_providers')
+        .values({
+          organization_id: organization.id,
+          issuer: 'https://idp.example',
+          client_id: 'assay',
+          sealed_secret: null,
+          groups_claim: 'groups',
+          admin_group: null,
+          sso_only: 1,
+          created_at: now,
+        })
+        .execute(),
+    );
+    expect((await newVisitor(server).get(path)).status).toBe(410);
+    await expect(newLink(user.id)).rejects.toMatchObject({ kind: 'forbidden' });
+    expect((await newVisitor(server).signIn(user.email, user.password)).status).toBe(401);
+  });
+});
+
+describe('Without a mail server', () => {
+  it('who forgot their password is told to ask an admin', async () => {
+    const visitor = newVisitor(server);
+    expect((await visitor.open('/sign-in')).text).toContain('href="/reset-password/request"');
+    const page = await visitor.open('/reset-password/request');
+    expect(page.text).toContain('Ask an admin');
+    expect(page.text).not.toContain('name="email"');
+  });
+});

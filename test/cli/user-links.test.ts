@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandLine, startCommandLine } from './command-line.ts';
+
+const ADDRESS = { ASSAY_CLIENT_BASE_URL: 'https://assay.example' };
+
+let assay: CommandLine;
+let counter = 0;
+beforeAll(async () => {
+  assay = await startCommandLine();
+  await assay.json('organization', 'create', 'acme', '--name', 'Acme');
+});
+afterAll(() => assay.close());
+
+async function newUser() {
+  const email = `person${(counter += 1)}@example.com`;
+  return assay.json('user', 'create', '--email', email, '--organization', 'acme');
+}
+
+async function expectRefusal(args: string[], words: string) {
+  const { code, stderr, stdout } = await assay.run(args);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain(words);
+}
+
+describe('assay user invite', () => {
+  it('prints another link than before, and when it ends', async () => {
+    const { id, uid, email, invite_url } = await newUser();
+    const renewed = await assay.json('user', 'invite', email);
+    expect(renewed).toEqual({
+      id,
+      uid,
+      email,
+      invite_url: expect.stringMatching(/\/invitation\?token=\S+$/),
+      expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    });
+    expect(renewed.invite_url).not.toBe(invite_url);
+    expect((await assay.json('user', 'invite', uid)).invite_url).not.toBe(renewed.invite_url);
+  });
+
+  it('says the link for people, and which address it assumes', async () => {
+    const { email } = await newUser();
+    const assumed = await assay.run(['user', 'invite', email]);
+    expect(assumed.stdout).toMatch(/^invite_url +http:\/\/127\.0\.0\.1:8080\/invitation\?token=\S+$/m);
+    expect(assumed.stderr).toContain('Set ASSAY_CLIENT_BASE_URL');
+    const set = await assay.run(['user', 'invite', email], { env: ADDRESS });
+    expect(set.stdout).toContain('https://assay.example/invitation?token=');
+    expect(set.stderr).toBe('');
+  });
+
+  it('refuses who has accepted, and nobody', async () => {
+    const { email } = await newUser();
+    await assay.json('token', 'create', '--user', email);
+    await expectRefusal(['user', 'invite', email], `"assay user reset-password ${email}"`);
+    await expectRefusal(['user', 'invite', 'nobody@example.com'], 'There is no user');
+  });
+});
+
+describe('assay user reset-password', () => {
+  it('prints a link that opens on a server, once', async () => {
+    const { id, uid, email } = await newUser();
+    await assay.json('token', 'create', '--user', email);
+    const older = await assay.json('user', 'reset-password', email);
+    const made = await assay.json('user', 'reset-password', String(id));
+    expect(made).toEqual({
+      id,
+      uid,
+      email,
+      reset_url: expect.stringMatching(/\/reset-password\?token=\w{43}$/),
+      expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    });
+    const server = await assay.serve('--no-demo');
+    const statusOf = async (url: string) => {
+      const { pathname, search } = new URL(url);
+      return (await fetch(server.origin + pathname + search)).status;
+    };
+    expect([await statusOf(older.reset_url), await statusOf(made.reset_url)]).toEqual([404, 200]);
+    await server.stop();
+  });
+
+  it('refuses who was invited and has not accepted, who is banned, and nobody', async () => {
+    const { email } = await newUser();
+    await expectRefusal(['user', 'reset-password', email], `"assay user invite ${email}"`);
+    await assay.json('token', 'create', '--user', email);
+    await assay.json('user', 'ban', email);
+    await expectRefusal(['user', 'reset-password', email], 'is banned');
+    await expectRefusal(['user', 'reset-password', 'nobody@example.com'], 'There is no user');
+  });
+});
