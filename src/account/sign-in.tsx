@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { MAX_PASSWORD_LENGTH } from '../auth/passwords.ts';
+import { MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
 import { hasIdentityProviders } from '../domain/identity-providers.ts';
 import { endSessionIfAny } from '../domain/sessions.ts';
 import { signInWithPassword } from '../domain/sign-ins.ts';
@@ -11,6 +11,7 @@ import { returnPath } from '../pages/addresses.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
+import { PASSKEY_SCRIPTS, PasskeySignIn } from './passkeys-form.tsx';
 import { continueSignIn } from './sign-in-flow.ts';
 
 export const MAX_EMAIL_LENGTH = 254;
@@ -21,7 +22,7 @@ export const ReturnQuery = Type.Object({ to: Type.Optional(Type.String({ maxLeng
 
 const SignInForm = Type.Object({
   email: Type.String({ maxLength: MAX_EMAIL_LENGTH }),
-  password: Type.String({ maxLength: MAX_PASSWORD_LENGTH }),
+  password: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }),
   to: Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH })),
 });
 
@@ -42,7 +43,7 @@ export const registerSignIn: RegisterRoutes = (app, context) => {
     return sendPage(
       request,
       reply,
-      <Page title="Sign in">
+      <Page title="Sign in" scripts={PASSKEY_SCRIPTS}>
         {refused !== undefined && <Notice kind="error">{REFUSED}</Notice>}
         <Form action="/sign-in">
           <input type="hidden" name="to" value={returnPath(to)} />
@@ -60,11 +61,15 @@ export const registerSignIn: RegisterRoutes = (app, context) => {
             label="Password"
             type="password"
             autocomplete="current-password"
-            maxLength={MAX_PASSWORD_LENGTH}
+            maxLength={MAX_TYPED_PASSWORD_LENGTH}
             autofocus={refused !== undefined}
           />
           <Button>Sign in</Button>
+          <p class="hint">
+            <a href="/reset-password/request">Forgot your password?</a>
+          </p>
         </Form>
+        <PasskeySignIn context={context} to={to} />
         {organizations && (
           <p class="aside">
             <a href={`/sign-in/organization?${new URLSearchParams({ to: returnPath(to) })}`}>

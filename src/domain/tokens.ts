@@ -3,6 +3,7 @@ import type { Reader, Transaction } from '../db/engine.ts';
 import { recordChange } from './audit.ts';
 import { credentialById, credentialBySecret, credentialsChanged } from './credentials.ts';
 import { invalid, missing } from './failure.ts';
+import { cleanName } from './names.ts';
 import { isAddressBlock } from '../auth/addresses.ts';
 import type { Actor } from '../auth/callers.ts';
 import type { Keys } from '../auth/keys.ts';
@@ -12,6 +13,8 @@ import { hashSecret, newPersonalToken } from '../auth/secrets.ts';
 export interface TokenRequest {
   userId: number;
   kind: 'personal' | 'jwt';
+  /** What its owner calls it. */
+  name?: string | undefined;
   /** Absent: everything that the account may hold. */
   scopes?: readonly string[] | undefined;
   /** Milliseconds since 1970; `null` for a personal access token that does not expire. */
@@ -29,8 +32,8 @@ export interface IssuedToken {
 
 /**
  * Makes a token for an account. An account that has one counts as signed in, so its invitation is accepted.
- * @throws Failure `missing` for an unknown or banned user, `invalid` for scopes that it may not hold and for
- *   addresses that are none
+ * @throws Failure `missing` for an unknown or banned user, `invalid` for an empty name, for scopes that it may not hold
+ *   and for addresses that are none
  */
 export async function issueToken(
   tx: Transaction,
@@ -70,6 +73,7 @@ export async function issueToken(
 
   const id = randomUUID();
   const { kind, expiresAt } = request;
+  const name = request.name === undefined ? null : cleanName('name', request.name);
   const scope = scopes.join(' ');
   const token =
     kind === 'personal'
@@ -97,6 +101,7 @@ export async function issueToken(
       allowed_addresses: allowedAddresses.length === 0 ? null : JSON.stringify(allowedAddresses),
       created_at: now,
       expires_at: expiresAt,
+      name,
     })
     .execute();
   if (user.accepted_at === null) {
@@ -111,6 +116,7 @@ export async function issueToken(
     after: {
       user: user.uid,
       kind,
+      name,
       scopes: scope,
       expires_at: expiresAt,
       allowed_addresses: allowedAddresses,
@@ -150,6 +156,77 @@ export async function revokeToken(
     });
   }
   return { id: found.tokenId };
+}
+
+/** A token as its owner sees it. */
+export interface OwnToken {
+  id: string;
+  kind: 'personal' | 'jwt';
+  name: string | null;
+  scopes: readonly string[];
+  allowedAddresses: readonly string[];
+  createdAt: number;
+  expiresAt: number | null;
+  /** `null` for one that was not used yet. */
+  lastUsedAt: number | null;
+  lastUsedFrom: string | null;
+}
+
+/** @returns the tokens of a user that are good now and belong to no application, newest first */
+export async function listOwnTokens(db: Reader, userId: number, now: number): Promise<OwnToken[]> {
+  const rows = await db
+    .selectFrom('tokens')
+    .select([
+      'id',
+      'kind',
+      'name',
+      'scopes',
+      'allowed_addresses',
+      'created_at',
+      'expires_at',
+      'last_used_at',
+      'last_used_from',
+    ])
+    .where('user_id', '=', userId)
+    .where('client_id', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    kind: row.kind,
+    name: row.name,
+    scopes: row.scopes.split(' '),
+    allowedAddresses: row.allowed_addresses === null ? [] : (JSON.parse(row.allowed_addresses) as string[]),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+    lastUsedFrom: row.last_used_from,
+  }));
+}
+
+/**
+ * Revokes one of the tokens that `listOwnTokens` shows.
+ * @throws Failure `missing` when the user has no such token, whoever else may have it
+ */
+export async function revokeOwnToken(
+  tx: Transaction,
+  actor: Actor,
+  userId: number,
+  id: string,
+  now: number,
+): Promise<void> {
+  const own = await tx
+    .selectFrom('tokens')
+    .select('id')
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .where('client_id', 'is', null)
+    .executeTakeFirst();
+  if (own === undefined) throw missing('token');
+  await revokeToken(tx, actor, own.id, now);
 }
 
 /** @returns every token, without its secret, oldest first */

@@ -73,6 +73,47 @@ export function Field({ name, label, type = 'text', hint, error, required = true
   );
 }
 
+interface SelectProps {
+  name: string;
+  label: string;
+  /** Values and their words. */
+  options: Readonly<Record<string, string>>;
+  value: string;
+}
+
+/** A labelled list to choose one of. */
+export function Select({ name, label, options, value }: SelectProps) {
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <select id={name} name={name}>
+        {Object.entries(options).map(([option, words]) => (
+          <option key={option} value={option} selected={option === value}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+interface ChoiceProps {
+  name: string;
+  value: string;
+  checked: boolean;
+  children: ComponentChildren;
+}
+
+/** A checkbox with its words. */
+export function Choice({ name, value, checked, children }: ChoiceProps) {
+  return (
+    <label class="choice">
+      <input type="checkbox" name={name} value={value} checked={checked} />
+      <span>{children}</span>
+    </label>
+  );
+}
+
 interface ButtonProps {
   kind?: 'primary' | 'plain' | 'danger';
   name?: string;

@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandLine } from '../../src/auth/callers.ts';
+import { openDatabase } from '../../src/db/engine.ts';
+import { banUser } from '../../src/domain/bans.ts';
+import { signInWithPassword } from '../../src/domain/sign-ins.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
@@ -56,5 +60,141 @@ describe('Sign-in with a password', () => {
     const page = await newVisitor(server).get('/account');
     expect(page.status).toBe(303);
     expect(page.location).toBe(`${server.origin}/sign-in`);
+  });
+
+  it('counts within a window that slides', async () => {
+    const account = await worldOf(server).account();
+    const visitor = newVisitor(server);
+    const fail = async () => (await visitor.signIn(account.email, 'not the password')).status;
+    await fail();
+    now += 599_999;
+    for (let attempt = 2; attempt <= 9; attempt += 1) await fail();
+    now += 1;
+    // The first one is ten minutes ago and does not count any more; with one more there are ten again.
+    expect(await fail()).toBe(401);
+    expect(await fail()).toBe(401);
+    expect(await fail()).toBe(429);
+    now += 599_999;
+    const locked = await visitor.signIn(account.email, account.password);
+    expect(locked.status).toBe(429);
+    expect(locked.headers.get('retry-after')).toBe('1');
+    now += 1;
+    expect((await visitor.signIn(account.email, account.password)).status).toBe(303);
+  });
+
+  it('forgets the failures before a success', async () => {
+    const account = await worldOf(server).account();
+    const visitor = newVisitor(server);
+    for (let round = 1; round <= 2; round += 1) {
+      for (let attempt = 1; attempt <= 9; attempt += 1) await visitor.signIn(account.email, 'wrong');
+      visitor.cookies.clear();
+      expect((await visitor.signIn(account.email, account.password)).status).toBe(303);
+      visitor.cookies.clear();
+    }
+  });
+
+  it('compares ten of fifty guesses that come at once, on two instances', async () => {
+    const account = await worldOf(server).account();
+    const { db, config } = server.context;
+    const second = await openDatabase({ ...config, timeout: config.requestTimeout });
+    const attempt = { email: account.email, password: 'not the password', address: '192.0.2.1' };
+    const outcomes = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        signInWithPassword(index % 2 === 0 ? db : second, commandLine(), attempt, now),
+      ),
+    );
+    const right = { ...attempt, password: account.password };
+    const locked = await signInWithPassword(second, commandLine(), right, now);
+    const elsewhere = await signInWithPassword(
+      second,
+      commandLine(),
+      { ...right, address: '192.0.2.2' },
+      now,
+    );
+    await second.close();
+    expect(outcomes.filter(({ outcome }) => outcome === 'refused')).toHaveLength(10);
+    expect(outcomes.filter(({ outcome }) => outcome === 'locked')).toHaveLength(40);
+    expect(locked).toEqual({ outcome: 'locked', retryAfter: 600 });
+    expect(elsewhere.outcome).toBe('signed-in');
+  });
+
+  it('answers in the same words and writes as much whether there is such an account or not', async () => {
+    const account = await worldOf(server).account();
+    const invited = await worldOf(server).invited();
+    const banned = await worldOf(server).account();
+    await server.context.db.write((tx) => banUser(tx, commandLine(), banned.id, now));
+    const answers = [];
+    for (const [email, password] of [
+      [account.email, 'not the password'],
+      ['nobody@example.com', 'not the password'],
+      [invited.email, 'not the password'],
+      [banned.email, banned.password],
+      ['not an address', ''],
+    ] as const) {
+      const before = server.context.db.statistics().transactions;
+      const { status, text } = await newVisitor(server).signIn(email, password);
+      answers.push({
+        status,
+        text: text.replace(/value="[^"]*"/g, ''),
+        writes: server.context.db.statistics().transactions - before,
+      });
+    }
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(answers[0]).toMatchObject({ status: 401, writes: 2 });
+  });
+
+  it('is in the audit log, its failures and the lock too, and no password is', async () => {
+    const world = worldOf(server);
+    const account = await world.account();
+    const visitor = newVisitor(server);
+    for (let attempt = 1; attempt <= 11; attempt += 1)
+      await visitor.signIn(account.email, `guess ${attempt}`);
+    now += 600_000;
+    await visitor.signIn(account.email, account.password);
+    await newVisitor(server).signIn('a secret typed as an address', 'x');
+    const events = await world.auditEvents();
+    const mine = events
+      .filter(({ object_id }) => object_id === String(account.id))
+      .map(({ action }) => action);
+    expect(mine).toEqual(['user.create', ...Array(9).fill('sign-in.refuse'), 'sign-in.lock']);
+    const started = events.findLast(({ action }) => action === 'session.start');
+    expect(started).toMatchObject({ user_id: account.id, address: '127.0.0.1' });
+    const everything = JSON.stringify(events) + JSON.stringify(server.logs());
+    expect(everything).not.toMatch(/guess \d|a secret typed/);
+    expect(everything).not.toContain(account.password);
+  });
+
+  it('gives the browser another session identifier each time', async () => {
+    const account = await worldOf(server).account();
+    const visitor = newVisitor(server);
+    await visitor.signIn(account.email, account.password);
+    const first = visitor.cookies.get('assay-session');
+    const page = await newVisitor(server).open('/sign-in');
+    const thief = newVisitor(server);
+    thief.cookies.set('assay-session', first ?? '');
+    expect(page.status).toBe(200);
+    const form = await visitor.open('/account');
+    const csrf = /name="_csrf" value="([^"]*)"/.exec(form.text)?.[1] ?? '';
+    await visitor.post('/sign-in', { _csrf: csrf, email: account.email, password: account.password });
+    expect(visitor.cookies.get('assay-session')).not.toBe(first);
+    expect((await thief.get('/account')).status).toBe(303);
+  });
+
+  it('ends with a ban, at the next page', async () => {
+    const account = await worldOf(server).account();
+    const visitor = newVisitor(server);
+    await visitor.signIn(account.email, account.password);
+    expect((await visitor.get('/account')).status).toBe(200);
+    await server.context.db.write((tx) => banUser(tx, commandLine(), account.id, now));
+    expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in`);
+    expect((await visitor.get('/oauth/authorize')).status).not.toBe(200);
+  });
+
+  it('ends when the user is deleted', async () => {
+    const account = await worldOf(server).account();
+    const visitor = newVisitor(server);
+    await visitor.signIn(account.email, account.password);
+    await server.context.db.write((tx) => tx.deleteFrom('users').where('id', '=', account.id).execute());
+    expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in`);
   });
 });

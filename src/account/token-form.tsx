@@ -1,0 +1,82 @@
+import { type Scope, SCOPES } from '../auth/scopes.ts';
+import type { Fault } from '../domain/failure.ts';
+import { MAX_NAME_LENGTH } from '../domain/names.ts';
+import { Button, Choice, Field, Form, Select } from '../pages/forms.tsx';
+
+/** Days, and their words. */
+export const EXPIRIES = {
+  '30': '30 days',
+  '90': '90 days',
+  '365': 'One year',
+  never: 'Never',
+} as const;
+
+export const MAX_ADDRESSES_LENGTH = 2_500;
+
+/** What was typed. */
+export interface TokenFields {
+  name: string;
+  scopes: readonly string[];
+  expires: string;
+  /** Separated by space or commas. */
+  addresses: string;
+}
+
+interface TokenFormProps {
+  action: string;
+  /** What the account may hold. */
+  held: readonly Scope[];
+  fields: TokenFields;
+  faults: readonly Fault[];
+}
+
+/** The form of a new personal access token. */
+export function TokenForm({ action, held, fields, faults }: TokenFormProps) {
+  const errorOf = (property: string, what: string): string | undefined => {
+    const fault = faults.find((candidate) => candidate.property.split('.')[0] === property);
+    if (fault === undefined) return undefined;
+    // Of several, the one that is wrong.
+    return fault.property !== property && typeof fault.value === 'string'
+      ? `${fault.value} ${fault.message}.`
+      : `${what} ${fault.message}.`;
+  };
+  const scopesError = errorOf('scopes', 'You');
+  return (
+    <Form action={action}>
+      <Field
+        name="name"
+        label="Name"
+        hint="By which you know it again, such as the program that uses it."
+        autocomplete="off"
+        value={fields.name}
+        error={errorOf('name', 'The name')}
+        maxLength={MAX_NAME_LENGTH}
+      />
+      <fieldset aria-describedby={scopesError === undefined ? undefined : 'scopes-error'}>
+        <legend>What it may do</legend>
+        {scopesError !== undefined && (
+          <p class="error" id="scopes-error">
+            {scopesError}
+          </p>
+        )}
+        {held.map((scope) => (
+          <Choice key={scope} name="scopes" value={scope} checked={fields.scopes.includes(scope)}>
+            {SCOPES[scope]} <code>{scope}</code>
+          </Choice>
+        ))}
+      </fieldset>
+      <Select name="expires" label="Expires after" options={EXPIRIES} value={fields.expires} />
+      <Field
+        name="addresses"
+        label="Only from these addresses"
+        hint="IP addresses or blocks such as 10.0.0.0/8, separated by spaces. Empty allows every address."
+        autocomplete="off"
+        value={fields.addresses}
+        error={errorOf('allowIp', 'The addresses')}
+        required={false}
+        maxLength={MAX_ADDRESSES_LENGTH}
+      />
+      <Button>Make the token</Button>
+    </Form>
+  );
+}

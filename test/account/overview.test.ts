@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+const now = Date.UTC(2026, 5, 1, 9, 30);
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+
+async function visitorFor(account: { email: string; password: string }) {
+  const visitor = newVisitor(server);
+  await visitor.signIn(account.email, account.password);
+  return visitor;
+}
+
+describe('The account page', () => {
+  it('says who one is, when one signed in, and what can act for the account', async () => {
+    const { uid, name } = await world.organization();
+    const account = await world.account({ organization: uid, admin: true, name: 'Ada Lovelace' });
+    await world.token(account.id);
+    await world.token(account.id);
+    await visitorFor(account);
+    const { text } = await (await visitorFor(account)).get('/account');
+    for (const words of [
+      '<h1>Ada Lovelace</h1>',
+      account.email,
+      name,
+      'Admin',
+      '2026-06-01 09:30 UTC',
+      'with a password',
+      '2 browsers',
+      '2 tokens',
+      '0 applications',
+      'Off: a password alone opens this account',
+    ]) {
+      expect(text).toContain(words);
+    }
+  });
+
+  it('has a title also for who has no name', async () => {
+    const { text } = await (await visitorFor(await world.account())).get('/account');
+    expect(text).toContain('<h1>Your account</h1>');
+    expect(text).toContain('Platform staff');
+  });
+
+  it('changes the name', async () => {
+    const account = await world.account();
+    const visitor = await visitorFor(account);
+    const page = await visitor.open('/account');
+    const answer = await visitor.submit(page, { name: ' <b>Ada</b> & co ' }, '/account/name');
+    const after = await visitor.open(answer.location ?? '');
+    expect(after.text).toContain('Your name is changed.');
+    expect(after.text).toContain('&lt;b>Ada&lt;/b> &amp; co');
+    const event = (await world.auditEvents()).findLast(({ action }) => action === 'user.rename');
+    expect(event).toMatchObject({
+      user_id: account.id,
+      before: '{"name":null}',
+      after: '{"name":"<b>Ada</b> & co"}',
+    });
+  });
+
+  it.each([
+    ['   ', 'The name must not be empty.'],
+    ['x'.repeat(256), 'at most 255 characters'],
+  ])('does not take the name "%s"', async (name, words) => {
+    const visitor = await visitorFor(await world.account({ name: 'Ada' }));
+    const answer = await visitor.submit(await visitor.open('/account'), { name }, '/account/name');
+    expect(answer.status).toBe(422);
+    expect(answer.text).toContain(words);
+    expect((await visitor.get('/account')).text).toContain('<h1>Ada</h1>');
+  });
+});

@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { browserName } from '../../src/account/browser-names.ts';
+import { commandLine } from '../../src/auth/callers.ts';
+import { hashSecret } from '../../src/auth/secrets.ts';
+import { banUser } from '../../src/domain/bans.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor, type Visitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+const HOUR = 3_600_000;
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let now = Date.UTC(2026, 5, 1);
+let account: Awaited<ReturnType<ReturnType<typeof worldOf>['account']>>;
+let here: Visitor;
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  account = await world.account();
+  here = await signedIn();
+});
+
+async function signedIn(by = account): Promise<Visitor> {
+  const visitor = newVisitor(server);
+  await visitor.signIn(by.email, by.password);
+  return visitor;
+}
+
+const isSignedIn = async (visitor: Visitor) => (await visitor.get('/account')).status === 200;
+
+const sessionsOf = (userId: number) =>
+  server.context.db.read
+    .selectFrom('sessions')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('created_at')
+    .execute();
+
+describe('The page of sessions', () => {
+  it('lists each with its browser, address and last use, and says which is this one', async () => {
+    now += 60_000;
+    const other = newVisitor(server);
+    const form = await other.open('/sign-in');
+    const token = /name="_csrf" value="([^"]*)"/.exec(form.text)?.[1] ?? '';
+    await other.post(
+      '/sign-in',
+      { _csrf: token, email: account.email, password: account.password },
+      { 'user-agent': FIREFOX },
+    );
+    const page = await here.open('/account/sessions');
+    const rows = [...page.text.matchAll(/<li><div class="what">(.*?)<\/li>/gs)].map(([, row = '']) => row);
+    expect(rows).toHaveLength(2);
+    const [first = '', second = ''] = rows.toSorted((a) => (a.includes('Firefox') ? -1 : 1));
+    expect(first).toContain('Firefox on Linux');
+    expect(first).toContain('127.0.0.1');
+    expect(first).toContain(new Date(now).toISOString().slice(0, 16).replace('T', ' '));
+    expect(first).toContain('with a password');
+    expect(first).not.toContain('This one');
+    expect(second).toContain('This one');
+  });
+
+  it('ends another one', async () => {
+    const other = await signedIn();
+    const ids = (await sessionsOf(account.id)).map(({ id }) => id);
+    const mine = await ownId(here);
+    const otherId = ids.find((id) => id !== mine) ?? '';
+    const answer = await here.submit(
+      await here.open('/account/sessions'),
+      { session: otherId },
+      '/account/sessions/end',
+    );
+    expect(answer.status).toBe(303);
+    expect((await here.open(answer.location ?? '')).text).toContain('That browser is signed out.');
+    expect(await isSignedIn(other)).toBe(false);
+    expect(await isSignedIn(here)).toBe(true);
+    const events = (await world.auditEvents()).filter(({ object_id }) => object_id === otherId);
+    expect(events.at(-1)).toMatchObject({
+      action: 'session.end',
+      user_id: account.id,
+      credential_id: mine,
+    });
+  });
+
+  it('ends this one, and forgets its cookie', async () => {
+    const answer = await here.submit(
+      await here.open('/account/sessions'),
+      { session: await ownId(here) },
+      '/account/sessions/end',
+    );
+    expect(answer.location).toBe(`${server.origin}/sign-in`);
+    expect(here.cookies.has('assay-session')).toBe(false);
+  });
+
+  it('does not end the session of somebody else', async () => {
+    const stranger = await world.account();
+    const theirs = await signedIn(stranger);
+    const [session] = await sessionsOf(stranger.id);
+    const answer = await here.submit(
+      await here.open('/account/sessions'),
+      { session: session?.id ?? '' },
+      '/account/sessions/end',
+    );
+    expect(answer.status).toBe(404);
+    expect(await isSignedIn(theirs)).toBe(true);
+  });
+
+  it('signs out everywhere else', async () => {
+    const others = [await signedIn(), await signedIn()];
+    const page = await here.open('/account/sessions');
+    const answer = await here.submit(page, { which: 'others' }, '/account/sessions/end-all');
+    expect((await here.open(answer.location ?? '')).text).toContain('signed out everywhere else');
+    for (const other of others) expect(await isSignedIn(other)).toBe(false);
+    expect(await isSignedIn(here)).toBe(true);
+  });
+
+  it('signs out everywhere, this one included', async () => {
+    const other = await signedIn();
+    const before = new Map(here.cookies);
+    const page = await here.open('/account/sessions');
+    const answer = await here.submit(page, { which: 'all' }, '/account/sessions/end-all');
+    expect(answer.location).toBe(`${server.origin}/sign-in`);
+    expect(await isSignedIn(other)).toBe(false);
+    for (const [name, value] of before) here.cookies.set(name, value);
+    expect(await isSignedIn(here)).toBe(false);
+    expect(await sessionsOf(account.id)).toEqual([]);
+  });
+
+  it('leaves out those that nobody can use any more', async () => {
+    const idle = server.context.config.sessionIdle;
+    await signedIn();
+    now += idle;
+    here = await signedIn();
+    const page = await here.open('/account/sessions');
+    expect(page.text.match(/<div class="what">/g)).toHaveLength(1);
+    expect(page.text).not.toContain('Sign out everywhere else');
+  });
+
+  it('does not take a form without its token', async () => {
+    expect((await here.post('/account/sessions/end-all', { which: 'all' })).status).toBe(403);
+    expect(await isSignedIn(here)).toBe(true);
+  });
+});
+
+describe('A session', () => {
+  it('is 256 random bits in the cookie, and their hash in the database', async () => {
+    const secret = here.cookies.get('assay-session') ?? '';
+    expect(secret).toMatch(/^\w{43}$/);
+    const [row] = await sessionsOf(account.id);
+    expect(row?.secret_hash).toBe(hashSecret(secret));
+    expect(JSON.stringify([row, await world.auditEvents(), server.logs()])).not.toContain(secret);
+  });
+
+  it('ends after four hours without use', async () => {
+    const start = now;
+    now = start + 4 * HOUR - 1;
+    expect(await isSignedIn(here)).toBe(true);
+    now += 4 * HOUR;
+    expect(await isSignedIn(here)).toBe(false);
+  });
+
+  it('ends after seven days, however often it is used', async () => {
+    const end = now + 7 * 24 * HOUR;
+    for (now += 3 * HOUR; now < end; now += 3 * HOUR) expect(await isSignedIn(here)).toBe(true);
+    now = end;
+    expect(await isSignedIn(here)).toBe(false);
+  });
+
+  it('ends on the server when its browser signs out', async () => {
+    const before = new Map(here.cookies);
+    const answer = await here.submit(await here.open('/account'), {}, '/sign-out');
+    expect(answer.location).toBe(`${server.origin}/sign-in`);
+    expect(here.cookies.has('assay-session')).toBe(false);
+    for (const [name, value] of before) here.cookies.set(name, value);
+    expect(await isSignedIn(here)).toBe(false);
+    expect((await world.auditEvents()).at(-1)).toMatchObject({
+      action: 'session.end',
+      user_id: account.id,
+    });
+  });
+
+  it('ends with a ban', async () => {
+    await server.context.db.write((tx) => banUser(tx, commandLine(), account.id, now));
+    expect(await isSignedIn(here)).toBe(false);
+  });
+});
+
+async function ownId(visitor: Visitor): Promise<string> {
+  const page = await visitor.open('/account/sessions');
+  const row = /<li>(?:(?!<li>).)*This one.*?<\/li>/s.exec(page.text)?.[0] ?? '';
+  return /name="session" value="([^"]*)"/.exec(row)?.[1] ?? '';
+}
+
+describe('A browser', () => {
+  it.each([
+    [FIREFOX, 'Firefox on Linux'],
+    [
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36 Edg/150.0.0.0',
+      'Edge on Windows',
+    ],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1',
+      'Safari on iOS',
+    ],
+    [
+      'Mozilla/5.0 (Linux; Android 16) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Mobile Safari/537.36',
+      'Chrome on Android',
+    ],
+    ['curl/8.14.1', 'curl/8.14.1'],
+    ['', 'Unknown browser'],
+    ['x'.repeat(300), 'x'.repeat(60)],
+  ])('that calls itself %s', (userAgent, name) => {
+    expect(browserName(userAgent)).toBe(name);
+  });
+});

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor, type Visitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+const DAY = 86_400_000;
+const PERSONAL = /assay_[0-9A-Za-z]{42}/;
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let now = Date.UTC(2026, 5, 1);
+let account: Awaited<ReturnType<ReturnType<typeof worldOf>['account']>>;
+let visitor: Visitor;
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  const organization = await world.organization();
+  account = await world.account({ organization: organization.uid });
+  visitor = newVisitor(server);
+  await visitor.signIn(account.email, account.password);
+});
+
+async function create(fields: Record<string, string> = {}) {
+  const page = await visitor.open('/account/tokens');
+  return visitor.submit(
+    page,
+    { name: 'nightly report', scopes: 'api', expires: '90', addresses: '', ...fields },
+    '/account/tokens',
+  );
+}
+
+const call = (token: string | undefined) =>
+  server.request('GET', '/v1/assessments/nothing/testing_hours', { token });
+
+const stored = () =>
+  server.context.db.read.selectFrom('tokens').selectAll().where('user_id', '=', account.id).execute();
+
+describe('The page of tokens', () => {
+  it('makes a personal access token, shows it once, and it works', async () => {
+    const answer = await create();
+    expect(answer.status).toBe(200);
+    const token = PERSONAL.exec(answer.text)?.[0];
+    expect((await call(token)).status).toBe(404);
+    const page = await visitor.open('/account/tokens');
+    expect(page.text).toContain('nightly report');
+    expect(page.text).not.toMatch(PERSONAL);
+    expect(await stored()).toMatchObject([
+      { name: 'nightly report', scopes: 'api', expires_at: now + 90 * DAY, allowed_addresses: null },
+    ]);
+    const event = (await world.auditEvents()).findLast(({ action }) => action === 'token.create');
+    expect(event).toMatchObject({ user_id: account.id });
+    expect(event?.after).toContain('"name":"nightly report"');
+    expect(JSON.stringify(await world.auditEvents()) + JSON.stringify(server.logs())).not.toContain(token);
+  });
+
+  it('offers what the account may hold, with what each scope means', async () => {
+    const page = await visitor.open('/account/tokens');
+    const offered = [...page.text.matchAll(/name="scopes" value="([^"]*)"/g)].map(([, scope]) => scope);
+    expect(offered).toEqual(['api', 'tag_lw', 'tag_lr', 'asset_client_lw', 'asset_lr']);
+    expect(page.text).toContain('Read tags on the assets of your listings');
+  });
+
+  it.each([
+    ['30', 30 * DAY],
+    ['365', 365 * DAY],
+    ['never', null],
+  ])('makes one that expires after %s', async (expires, lifetime) => {
+    await create({ expires });
+    expect(await stored()).toMatchObject([{ expires_at: lifetime === null ? null : now + lifetime }]);
+  });
+
+  it('takes several scopes, and addresses from which alone the token works', async () => {
+    const page = await visitor.open('/account/tokens');
+    const csrf = /name="_csrf" value="([^"]*)"/.exec(page.text)?.[1] ?? '';
+    const body = new URLSearchParams([
+      ['_csrf', csrf],
+      ['name', 'two'],
+      ['scopes', 'api'],
+      ['scopes', 'tag_lr'],
+      ['expires', '30'],
+      ['addresses', '10.0.0.0/8, 192.0.2.7'],
+    ]);
+    const answer = await fetch(`${server.origin}/account/tokens`, {
+      method: 'POST',
+      body,
+      headers: { cookie: [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+    });
+    const token = PERSONAL.exec(await answer.text())?.[0];
+    expect(await stored()).toMatchObject([
+      { scopes: 'api tag_lr', allowed_addresses: '["10.0.0.0/8","192.0.2.7"]' },
+    ]);
+    expect((await call(token)).status).toBe(403);
+    expect((await visitor.open('/account/tokens')).text).toContain('10.0.0.0/8, 192.0.2.7');
+  });
+
+  it.each([
+    [{ name: ' ' }, 422, 'The name must not be empty.'],
+    [{ addresses: 'somewhere' }, 422, 'somewhere must be an IP address'],
+    [{ scopes: 'tag_gw' }, 422, 'more than this account may hold'],
+    [{ scopes: 'root' }, 422, 'is not a scope'],
+    [{ expires: '10000' }, 422, 'expires'],
+  ])('refuses %j', async (fields: Record<string, string>, status, words) => {
+    const answer = await create(fields);
+    expect(answer.status).toBe(status);
+    expect(answer.text).toContain(words);
+    expect(await stored()).toEqual([]);
+  });
+
+  it('wants at least one scope, and keeps what was typed', async () => {
+    const page = await visitor.open('/account/tokens');
+    const answer = await visitor.submit(
+      page,
+      { name: 'none', expires: '365', addresses: '10.0.0.1' },
+      '/account/tokens',
+    );
+    expect(answer.status).toBe(422);
+    expect(answer.text).toContain('You must name at least one scope.');
+    expect(answer.text).toContain('value="none"');
+    expect(answer.text).toContain('value="10.0.0.1"');
+    expect(answer.text).toMatch(/<option value="365" selected/);
+  });
+
+  it('shows last use, and those that the command line made', async () => {
+    await world.token(account.id, { kind: 'jwt', expiresAt: now + DAY });
+    await server.context.db.write((tx) =>
+      tx
+        .updateTable('tokens')
+        .set({ last_used_at: now, last_used_from: '192.0.2.44' })
+        .where('user_id', '=', account.id)
+        .execute(),
+    );
+    const page = await visitor.open('/account/tokens');
+    expect(page.text).toContain('Access token');
+    expect(page.text).toContain('192.0.2.44');
+  });
+
+  it('revokes one, at once', async () => {
+    const token = PERSONAL.exec((await create()).text)?.[0];
+    expect((await call(token)).status).toBe(404);
+    const answer = await visitor.submit(await visitor.open('/account/tokens'), {}, '/account/tokens/revoke');
+    const page = await visitor.open(answer.location ?? '');
+    expect(page.text).toContain('The token is revoked');
+    expect(page.text).not.toContain('nightly report');
+    expect((await call(token)).status).toBe(401);
+    const event = (await world.auditEvents()).findLast(({ action }) => action === 'token.revoke');
+    expect(event).toMatchObject({ user_id: account.id });
+  });
+
+  it('does not revoke the token of somebody else, nor say that there is one', async () => {
+    const stranger = await world.user();
+    const [theirs] = await server.context.db.read
+      .selectFrom('tokens')
+      .selectAll()
+      .where('user_id', '=', stranger.id)
+      .execute();
+    await create();
+    const page = await visitor.open('/account/tokens');
+    const texts = [];
+    for (const token of [theirs?.id ?? '', 'no-such-token', stranger.token]) {
+      const answer = await visitor.submit(page, { token }, '/account/tokens/revoke');
+      expect(answer.status).toBe(404);
+      texts.push(answer.text.replace(/<code>.*?<\/code>|value="[^"]*"/g, ''));
+    }
+    expect(new Set(texts).size).toBe(1);
+    expect((await call(stranger.token)).status).toBe(404);
+  });
+
+  it('leaves those of applications to their own page', async () => {
+    await server.context.db.write((tx) =>
+      tx
+        .insertInto('tokens')
+        .values({
+          id: `app-${account.id}`,
+          kind: 'jwt',
+          user_id: account.id,
+          secret_hash: null,
+          scopes: 'api',
+          allowed_addresses: null,
+          created_at: now,
+          expires_at: now + DAY,
+          revoked_at: null,
+          last_used_at: null,
+          last_used_from: null,
+          client_id: 'assay-docs',
+          grant_id: 'g',
+          name: null,
+        })
+        .execute(),
+    );
+    await create();
+    const page = await visitor.open('/account/tokens');
+    expect(page.text.match(/name="token"/g)).toHaveLength(1);
+    const answer = await visitor.submit(page, { token: `app-${account.id}` }, '/account/tokens/revoke');
+    expect(answer.status).toBe(404);
+  });
+
+  it('does not take a form without its token', async () => {
+    const answer = await visitor.post('/account/tokens', { name: 'x', scopes: 'api', expires: 'never' });
+    expect(answer.status).toBe(403);
+    expect(await stored()).toEqual([]);
+  });
+});
