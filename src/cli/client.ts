@@ -10,7 +10,7 @@ import {
   setImplicit,
 } from '../domain/oauth-clients.ts';
 import { userById } from '../domain/users.ts';
-import { addCommand, addFamily, type CommonOptions } from './command.ts';
+import { addCommand, addFamily, type CommonOptions, scopesOption } from './command.ts';
 import { withContext } from './open.ts';
 import { pairs, printJson, printLines, table } from './output.ts';
 import { Refusal } from './refusal.ts';
@@ -22,6 +22,7 @@ interface CreateOptions extends CommonOptions {
   public?: boolean;
   confidential?: boolean;
   implicit?: boolean;
+  scopes?: string[];
   user?: string;
 }
 
@@ -52,8 +53,8 @@ export function registerClient(program: Command): void {
         'one on a device, at any port',
       ],
       [
-        'assay client create --name "Nightly sync" --confidential --user sync@example.com',
-        'a script, which acts as sync@example.com',
+        'assay client create --name "Nightly sync" --confidential --user sync@example.com --scopes "api asset_lr"',
+        'a script, which acts as sync@example.com, and no more than that',
       ],
     ],
   })
@@ -66,6 +67,7 @@ export function registerClient(program: Command): void {
     .option('--confidential', 'it gets a secret')
     .option('--implicit', 'let it use the implicit flow, for applications that know no other')
     .option('--no-implicit', 'do not (the default)')
+    .addOption(scopesOption('the most that it can be given; what its users may hold unless told'))
     .option('--user <user>', 'the account that it acts as on its own: an e-mail address, an id or a uid')
     .action(
       ({
@@ -73,6 +75,7 @@ export function registerClient(program: Command): void {
         redirect = [],
         confidential,
         implicit,
+        scopes,
         user,
         json,
         public: _default,
@@ -88,6 +91,7 @@ export function registerClient(program: Command): void {
             kind,
             redirectUris: redirect,
             implicit: implicit === true,
+            scopes,
             userId: account?.id ?? null,
           } as const;
           const { id, secret } = await db.write((tx) => createClient(tx, commandLine(), input, clock()));
@@ -111,6 +115,7 @@ export function registerClient(program: Command): void {
           kind: client.kind,
           redirect_uris: client.redirectUris,
           implicit: client.implicit,
+          scopes: client.scopes,
           user: account?.email ?? null,
           // The client of the API description came with the database.
           created_at: client.createdAt === 0 ? null : new Date(client.createdAt).toISOString(),
@@ -125,6 +130,7 @@ export function registerClient(program: Command): void {
             NAME: (row) => row.name,
             KIND: (row) => row.kind,
             IMPLICIT: (row) => row.implicit,
+            SCOPES: (row) => row.scopes?.join(' ') ?? 'all',
             'ACTS AS': (row) => row.user,
             REDIRECTS: (row) => row.redirect_uris.join(' '),
           },

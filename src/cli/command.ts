@@ -6,6 +6,13 @@ export interface CommonOptions {
   json?: boolean;
 }
 
+/** The option that names scopes, separated by spaces or commas. */
+export function scopesOption(description: string): Option {
+  return new Option('--scopes <scopes>', description).argParser((text) =>
+    text.split(/[\s,]+/).filter((scope) => scope !== ''),
+  );
+}
+
 interface CommandText {
   description: string;
   /** Each a line to type and what it does. */

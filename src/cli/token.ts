@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { commandLine } from '../auth/callers.ts';
 import { Failure } from '../domain/failure.ts';
 import { issueToken, listTokens, revokeToken } from '../domain/tokens.ts';
-import { addCommand, addFamily, type CommonOptions } from './command.ts';
+import { addCommand, addFamily, type CommonOptions, scopesOption } from './command.ts';
 import { withContext } from './open.ts';
 import { pairs, printJson, printLines, table } from './output.ts';
 import { Refusal } from './refusal.ts';
@@ -42,12 +42,7 @@ export function registerToken(program: Command): void {
     ],
   })
     .requiredOption('--user <email>', 'whose token it is: an e-mail address, an id or a uid')
-    .addOption(
-      new Option(
-        '--scopes <scopes>',
-        'scopes, separated by spaces; all that the account may hold unless told',
-      ).argParser((text) => text.split(/[\s,]+/).filter((scope) => scope !== '')),
-    )
+    .addOption(scopesOption('scopes, separated by spaces; all that the account may hold unless told'))
     .addOption(
       new Option(
         '--expires <time>',

@@ -278,6 +278,8 @@ export interface OAuthClientTable {
   redirect_uris: string;
   /** Whether it may use the implicit flow. */
   implicit: number;
+  /** The most that it can be given, separated by spaces; `null` for whatever its users may hold. */
+  scopes: string | null;
   /** The account that it acts as with client credentials; `null` forbids that grant. */
   user_id: number | null;
   created_at: number;

@@ -1,4 +1,5 @@
 import type { Actor } from '../auth/callers.ts';
+import { isScope, type Scope } from '../auth/scopes.ts';
 import { hashSecret, randomText } from '../auth/secrets.ts';
 import type { Reader, Transaction } from '../db/engine.ts';
 import { prepare } from '../db/prepared.ts';
@@ -31,6 +32,8 @@ export interface OAuthClient {
   /** One that begins with a slash is relative to this deployment. */
   redirectUris: readonly string[];
   implicit: boolean;
+  /** The most that it can be given; `null` for whatever its users may hold. */
+  scopes: readonly Scope[] | null;
   /** The account that it acts as with client credentials; `null` forbids that grant. */
   userId: number | null;
   createdAt: number;
@@ -43,6 +46,7 @@ interface ClientRow {
   secret_hash: string | null;
   redirect_uris: string;
   implicit: number;
+  scopes: string | null;
   user_id: number | null;
   created_at: number;
 }
@@ -68,6 +72,8 @@ export interface NewClient {
   kind: 'public' | 'confidential';
   redirectUris: readonly string[];
   implicit: boolean;
+  /** The most that it can be given; absent for whatever its users may hold. */
+  scopes?: readonly string[] | undefined;
   /** Whom it acts as with client credentials, for a confidential client. */
   userId: number | null;
 }
@@ -75,7 +81,8 @@ export interface NewClient {
 /**
  * Registers an application.
  * @returns its id and, for a confidential client, its secret, which is not stored and cannot be shown again
- * @throws Failure `invalid` for redirect addresses that may not be registered, and a public client with an account
+ * @throws Failure `invalid` for redirect addresses that may not be registered, scopes that are none, and a public client
+ *   with an account
  */
 export async function createClient(
   tx: Transaction,
@@ -84,7 +91,7 @@ export async function createClient(
   now: number,
 ): Promise<{ id: string; secret: string | null }> {
   const name = cleanName('name', input.name);
-  const { kind, redirectUris, implicit, userId } = input;
+  const { kind, redirectUris, implicit, scopes = null, userId } = input;
   if (redirectUris.length > MAX_REDIRECT_URIS)
     throw invalid({ property: 'redirect', message: `must be at most ${MAX_REDIRECT_URIS}` });
   const faults = redirectUris.flatMap((uri, index) => {
@@ -104,6 +111,10 @@ export async function createClient(
       message: 'must name an address, or the client an account that it acts as',
     });
   }
+  const unknown = scopes?.find((scope) => !isScope(scope));
+  if (unknown !== undefined)
+    throw invalid({ property: 'scopes', message: 'has an unknown scope', value: unknown });
+  if (scopes?.length === 0) throw invalid({ property: 'scopes', message: 'must name at least one' });
   const id = randomText(ID_LENGTH);
   const secret = kind === 'confidential' ? randomText(SECRET_LENGTH) : null;
   await tx
@@ -115,6 +126,7 @@ export async function createClient(
       secret_hash: secret === null ? null : hashSecret(secret),
       redirect_uris: JSON.stringify(redirectUris),
       implicit: implicit ? 1 : 0,
+      scopes: scopes === null ? null : [...new Set(scopes)].join(' '),
       user_id: userId,
       created_at: now,
     })
@@ -125,7 +137,7 @@ export async function createClient(
     object: ['client', id],
     organizationId: null,
     before: null,
-    after: { name, kind, redirect_uris: redirectUris, implicit, user: userId },
+    after: { name, kind, redirect_uris: redirectUris, implicit, scopes, user: userId },
   });
   return { id, secret };
 }
@@ -197,10 +209,10 @@ export async function deleteClient(tx: Transaction, actor: Actor, id: string, no
   const deleted = await tx
     .deleteFrom('oauth_clients')
     .where('id', '=', id)
-    .returning(['name', 'kind', 'redirect_uris', 'implicit', 'user_id'])
+    .returning(['name', 'kind', 'redirect_uris', 'implicit', 'scopes', 'user_id'])
     .executeTakeFirst();
   if (deleted === undefined) throw missing('client');
-  const { name, kind, redirect_uris, implicit, user_id } = deleted;
+  const { name, kind, redirect_uris, implicit, scopes, user_id } = deleted;
   // After the client and what hangs on it, whose rows a grant that is being made holds until its tokens are there.
   const tokens = await revokeAccessTokens(tx, id, null, now);
   await credentialsChanged(tx);
@@ -214,10 +226,17 @@ export async function deleteClient(tx: Transaction, actor: Actor, id: string, no
       kind,
       redirect_uris: JSON.parse(redirect_uris) as string[],
       implicit: implicit === 1,
+      scopes: scopes?.split(' ') ?? null,
       user: user_id,
     },
     after: { tokens },
   });
+}
+
+/** @returns those of the scopes that the client can be given */
+export function scopesFor(client: OAuthClient, scopes: readonly Scope[]): readonly Scope[] {
+  const { scopes: most } = client;
+  return most === null ? scopes : scopes.filter((scope) => most.includes(scope));
 }
 
 /** @throws Failure `missing` when there is none */
@@ -294,6 +313,7 @@ function fromRow(row: ClientRow): OAuthClient {
     secretHash: row.secret_hash,
     redirectUris: JSON.parse(row.redirect_uris) as string[],
     implicit: row.implicit === 1,
+    scopes: row.scopes === null ? null : row.scopes.split(' ').filter(isScope),
     userId: row.user_id,
     createdAt: row.created_at,
   };

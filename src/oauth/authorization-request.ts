@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { allowedScopes } from '../domain/access-tokens.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../auth/scopes.ts';
-import { clientById, isRegisteredRedirect, type OAuthClient } from '../domain/oauth-clients.ts';
+import { clientById, isRegisteredRedirect, type OAuthClient, scopesFor } from '../domain/oauth-clients.ts';
 import { AuthorizationError, type ResponseMode } from './authorization-response.ts';
 
 /** Node takes no longer request line, so nothing longer arrives. */
@@ -82,9 +82,9 @@ export interface AuthorizationRequest {
   responseType: 'code' | 'token';
   /** S256; `null` for the implicit flow. */
   codeChallenge: string | null;
-  /** What its user may hold of what it asks for. */
+  /** What its user may hold, and it may be given, of what it asks for. */
   scopes: readonly Scope[];
-  /** What the user may not hold of it. */
+  /** The rest of it. */
   withheld: readonly string[];
 }
 
@@ -112,10 +112,11 @@ export function readRequest(
   const codeChallenge = responseType === 'code' ? challengeOf(query) : null;
 
   const scope = single(query, 'scope');
-  const scopes = allowedScopes(scope, account);
-  if (scopes === undefined) throw new AuthorizationError('invalid_scope', 'scope has an unknown scope');
+  const allowed = allowedScopes(scope, account);
+  if (allowed === undefined) throw new AuthorizationError('invalid_scope', 'scope has an unknown scope');
+  const scopes = scopesFor(client, allowed);
   if (scopes.length === 0)
-    throw new AuthorizationError('invalid_scope', 'this account may hold none of the scopes');
+    throw new AuthorizationError('invalid_scope', 'this account or this client may hold none of the scopes');
   const asked = new Set(scope?.split(' ').filter((name) => name !== '') ?? []);
   const held = new Set<string>(scopes);
   return { responseType, codeChallenge, scopes, withheld: [...asked].filter((name) => !held.has(name)) };

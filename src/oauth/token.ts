@@ -13,7 +13,7 @@ import {
 import { findCode, takeCode } from '../domain/authorization-codes.ts';
 import { Failure } from '../domain/failure.ts';
 import { type Grant, type RevocationReason, revokeGrant } from '../domain/grants.ts';
-import type { OAuthClient } from '../domain/oauth-clients.ts';
+import { type OAuthClient, scopesFor } from '../domain/oauth-clients.ts';
 import { issueRefreshToken, refreshTokenBySecret, takeRefreshToken } from '../domain/refresh-tokens.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { formParameters, required } from './form-parameters.ts';
@@ -153,7 +153,7 @@ async function refresh({ context, client, parameters, actor, now }: TokenRequest
 async function actAsOwnAccount({ context, client, parameters, actor, now }: TokenRequest): Promise<Issued> {
   if (client.kind === 'public' || client.userId === null)
     throw new OAuthError('unauthorized_client', 'The client has no account that it could act as.');
-  const scopes = requestedScopes(parameters.scope) ?? ALL_SCOPES;
+  const scopes = scopesFor(client, requestedScopes(parameters.scope) ?? ALL_SCOPES);
   const by = actor(client.userId);
   const grant = { userId: client.userId, clientId: client.id, grantId: null, scopes };
   const access = await sign(context, grant, 'unauthorized_client', now);
@@ -196,7 +196,7 @@ function refuseWith(whenGone: OAuthErrorCode): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof Failure)) throw error;
     if (error.kind === 'forbidden')
-      throw new OAuthError('invalid_scope', 'The account may hold none of the scopes.');
+      throw new OAuthError('invalid_scope', 'The account or the client may hold none of the scopes.');
     throw new OAuthError(whenGone, 'The account is banned or gone.');
   };
 }

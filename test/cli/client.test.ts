@@ -31,6 +31,7 @@ describe('assay client', () => {
       kind: 'public',
       redirect_uris: ['https://app.example/callback', 'http://127.0.0.1/cb'],
       implicit: false,
+      scopes: null,
       user: null,
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
     });
@@ -58,6 +59,13 @@ describe('assay client', () => {
     expect(renewed.client_secret).not.toBe(secret);
   });
 
+  it('bounds what an application can be given', async () => {
+    const { client_id } = await create(...REDIRECT, '--scopes', 'api, tag_or');
+    expect(await listed(client_id)).toMatchObject({ scopes: ['api', 'tag_or'] });
+    const refused = await assay.run(['client', 'create', '--name', 'Board', ...REDIRECT, '--scopes', 'root']);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('unknown scope')]);
+  });
+
   it('allows the implicit flow where asked, and takes it back', async () => {
     const { client_id } = await create(...REDIRECT, '--implicit');
     expect(await listed(client_id)).toMatchObject({ implicit: true });
@@ -72,8 +80,10 @@ describe('assay client', () => {
 
   it('lists the client of the API description', async () => {
     const { stdout } = await assay.run(['client', 'list']);
-    expect(stdout).toMatch(/^ID +NAME +KIND +IMPLICIT +ACTS AS +REDIRECTS$/m);
-    expect(stdout).toMatch(/^assay-docs +API documentation +public +yes +- +\/docs\/oauth2-redirect\.html$/m);
+    expect(stdout).toMatch(/^ID +NAME +KIND +IMPLICIT +SCOPES +ACTS AS +REDIRECTS$/m);
+    expect(stdout).toMatch(
+      /^assay-docs +API documentation +public +yes +all +- +\/docs\/oauth2-redirect\.html$/m,
+    );
     expect(await listed('assay-docs')).toMatchObject({ created_at: null });
   });
 

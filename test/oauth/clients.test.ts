@@ -47,10 +47,49 @@ describe('A client', () => {
     ['one without an address or an account', { redirectUris: [] }, 'redirect'],
     ['one with too many addresses', { redirectUris: Array.from({ length: 21 }, () => CALLBACK) }, 'redirect'],
     ['one without a name', { name: ' ' }, 'name'],
+    ['one with an unknown scope', { scopes: ['api', 'admin'] }, 'scopes'],
+    ['one with no scope at all', { scopes: [] }, 'scopes'],
   ])('is refused: %s', async (_title, input, property) => {
     await expect(worldOf(server).client(input)).rejects.toThrow(
       expect.objectContaining({ kind: 'invalid', faults: [expect.objectContaining({ property })] }),
     );
+  });
+
+  it('RFC 9700, 2.3: is given no more than the scopes that it was registered with', async () => {
+    const world = worldOf(server);
+    const account = await world.account({ organization: 'acme', admin: true });
+    const { id, secret } = await world.client({
+      kind: 'confidential',
+      scopes: ['api', 'tag_or'],
+      userId: account.id,
+    });
+    const visitor = newVisitor(server);
+    await visitor.signIn(account.email, account.password);
+    const path = (scope: string) =>
+      authorizePath({ response_type: 'code', client_id: id, redirect_uri: CALLBACK, ...PKCE, scope });
+    const allowed = await decide(visitor, path('api tag_ow tag_or'), 'allow');
+    expect(responseOf(allowed).query).toHaveProperty('code');
+    const [stored] = await read()
+      .selectFrom('oauth_codes')
+      .select('scopes')
+      .where('client_id', '=', id)
+      .execute();
+    expect(stored?.scopes).toBe('api tag_or');
+    expect(responseOf(await visitor.get(path('tag_ow'))).query).toMatchObject({ error: 'invalid_scope' });
+
+    const ask = (scope: Record<string, string>) =>
+      server.request('POST', '/oauth/token', {
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        raw: new URLSearchParams({
+          grant_type: 'client_credentials',
+          client_id: id,
+          client_secret: secret ?? '',
+          ...scope,
+        }).toString(),
+      });
+    expect((await ask({})).body.scope).toBe('api tag_or');
+    expect((await ask({ scope: 'api tag_ow' })).body.scope).toBe('api');
+    expect((await ask({ scope: 'tag_ow' })).body.error).toBe('invalid_scope');
   });
 
   it('gets another secret, and the one before ends', async () => {
@@ -120,6 +159,7 @@ describe('A client', () => {
         kind: 'public',
         redirect_uris: [CALLBACK],
         implicit: true,
+        scopes: null,
         user: null,
       }),
       after: '{"tokens":1}',

@@ -80,6 +80,7 @@ export const accounts: Migration = {
       secret_hash ${text},
       redirect_uris ${text} not null,
       implicit ${int} not null check (implicit in (0, 1)),
+      scopes ${text},
       user_id ${int} references users (id) on delete cascade,
       created_at ${int} not null,
       check ((secret_hash is null) = (kind = 'public'))
