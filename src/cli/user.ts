@@ -8,6 +8,7 @@ import { banUser } from '../domain/bans.ts';
 import { renewInvitation } from '../domain/invitations.ts';
 import { createPasswordReset } from '../domain/password-resets.ts';
 import { hasSecondFactor, resetSecondFactor } from '../domain/second-factors.ts';
+import { endSessionsOf } from '../domain/sessions.ts';
 import { createUser, type ListedUser, listUsers, userByEmail, userById, userByUid } from '../domain/users.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { withContext } from './open.ts';
@@ -116,6 +117,25 @@ export function registerUser(program: Command): void {
       if (json === true) return printJson({ id, uid, email, reset_url, expires_at });
       printLines(...pairs({ id, uid, email, reset_url, expires: expires_at }));
       tellAssumedAddress(config, addresses);
+    }),
+  );
+
+  addCommand(family, 'sign-out <user>', {
+    description: 'End the sessions of a user in all browsers',
+    notes:
+      'USER is an e-mail address, an id or a uid. They can sign in again, and their tokens and what applications were given\n' +
+      'stay: "assay token revoke" ends a token, and "assay user ban" everything.',
+    examples: [['assay user sign-out bob@example.com']],
+  }).action((who: string, { json, ...flags }: CommonOptions) =>
+    withContext(flags, async ({ db, clock }) => {
+      const { id, uid, email } = await requireUser(db.read, who);
+      const sessions = await db.write((tx) => endSessionsOf(tx, commandLine(), id, clock()));
+      if (json === true) return printJson({ id, uid, email, sessions });
+      printLines(
+        sessions === 0
+          ? `${email} was not signed in anywhere.`
+          : `${email} is signed out of ${sessions} ${sessions === 1 ? 'browser' : 'browsers'}.`,
+      );
     }),
   );
 

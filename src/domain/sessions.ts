@@ -253,6 +253,26 @@ export async function endSessions(
   return ended.length;
 }
 
+/**
+ * Ends every session of a user, for an operator.
+ * @returns how many ended
+ * @throws Failure `missing` for an unknown user
+ */
+export async function endSessionsOf(
+  tx: Transaction,
+  actor: Actor,
+  userId: number,
+  now: number,
+): Promise<number> {
+  const user = await tx
+    .selectFrom('users')
+    .select('organization_id')
+    .where('id', '=', userId)
+    .executeTakeFirst();
+  if (user === undefined) throw missing('user');
+  return endSessions(tx, actor, { userId, organizationId: user.organization_id }, null, now);
+}
+
 /** A session as its owner sees it. */
 export interface ListedSession {
   id: string;

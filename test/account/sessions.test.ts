@@ -3,6 +3,7 @@ import { browserName } from '../../src/account/browser-names.ts';
 import { commandLine } from '../../src/auth/callers.ts';
 import { hashSecret } from '../../src/auth/secrets.ts';
 import { banUser } from '../../src/domain/bans.ts';
+import { endSessionsOf } from '../../src/domain/sessions.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
@@ -143,6 +144,20 @@ describe('The page of sessions', () => {
   it('does not take a form without its token', async () => {
     expect((await here.post('/account/sessions/end-all', { which: 'all' })).status).toBe(403);
     expect(await isSignedIn(here)).toBe(true);
+  });
+});
+
+describe('An operator', () => {
+  it('signs a person out of every browser, and nobody else', async () => {
+    const there = await signedIn();
+    const other = await signedIn(await world.account());
+    const { db } = server.context;
+    expect(await db.write((tx) => endSessionsOf(tx, commandLine(), account.id, now))).toBe(2);
+    expect(await Promise.all([here, there, other].map(isSignedIn))).toEqual([false, false, true]);
+    expect((await world.auditEvents()).at(-1)).toMatchObject({ action: 'session.end', user_id: null });
+    await expect(db.write((tx) => endSessionsOf(tx, commandLine(), 0, now))).rejects.toMatchObject({
+      kind: 'missing',
+    });
   });
 });
 

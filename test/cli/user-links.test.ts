@@ -86,3 +86,14 @@ describe('assay user reset-password', () => {
     await expectRefusal(['user', 'reset-password', 'nobody@example.com'], 'There is no user');
   });
 });
+
+describe('assay user sign-out', () => {
+  it('says that there was nothing to end, and refuses nobody', async () => {
+    const { id, uid, email } = await newUser();
+    expect(await assay.json('user', 'sign-out', email)).toEqual({ id, uid, email, sessions: 0 });
+    expect((await assay.run(['user', 'sign-out', uid])).stdout).toBe(
+      `${email} was not signed in anywhere.\n`,
+    );
+    await expectRefusal(['user', 'sign-out', 'nobody@example.com'], 'There is no user');
+  });
+});
