@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { passwordFault } from '../../src/auth/password-strength.ts';
+import { hashPassword } from '../../src/auth/passwords.ts';
 
 const words = ['ada.lovelace@example.com', 'Ada Lovelace'];
 
@@ -9,6 +10,7 @@ describe('A new password', () => {
     'Tr0ub4dor&3xyz',
     'vier zufällige wörter hier',
     '火曜日の朝に電車で本を読むのが好き',
+    'tulip anvil Lovelace nickel',
     'x9!k'.concat('Qz7 '.repeat(30)),
   ])('may be %s', async (password) => {
     expect(await passwordFault(password, words)).toBeUndefined();
@@ -25,7 +27,43 @@ describe('A new password', () => {
     ['adalovelace1', 'too easy'],
     ['ada.lovelace@example.com', 'too easy'],
     ['assaysecurity', 'too easy'],
+    ['Ada.Lovelace1', 'too easy'],
+    ['ada-lovelace-2026', 'too easy'],
+    ['Lovelace_Ada_99!', 'too easy'],
+    ['L0v3l4ce*4da*1', 'too easy'],
+    ['ecalevol.ada12', 'too easy'],
+    ['example.com/Ada1!', 'too easy'],
+    ['Lovelace1815Lovelace', 'too easy'],
+    ['assay-testing-1', 'too easy'],
   ])('may not be %s', async (password, reason) => {
     expect(await passwordFault(password, words)).toContain(reason);
   });
+
+  it.each([
+    ['one digit', '1'],
+    ['letters that are written as digits', '@4({[<3€69&#'],
+    ['a word', 'p4ssw0rd'],
+    ['several ways to write them', '@831!|$5+7%2069'],
+  ])(
+    'costs little more to judge than to hash, as nobody else is answered meanwhile: %s',
+    async (_what, part) => {
+      await passwordFault('loads the lists of words', words);
+      const worst = part.repeat(100).slice(0, 256);
+      const names = ['abc '.repeat(60), 'a b c 4831 '.repeat(20)];
+      const judged = await processorTime(() => passwordFault(worst, names));
+      expect(judged).toBeLessThan(4 * (await processorTime(() => hashPassword(worst))));
+    },
+  );
 });
+
+/** @returns what the fastest of five rounds took, in microseconds */
+async function processorTime(work: () => Promise<unknown>): Promise<number> {
+  let fastest = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 5; round += 1) {
+    const before = process.cpuUsage();
+    await work();
+    const { user, system } = process.cpuUsage(before);
+    fastest = Math.min(fastest, user + system);
+  }
+  return fastest;
+}
