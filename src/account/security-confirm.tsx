@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
+import { MAX_TYPED_PASSWORD_LENGTH, requirePasswordTurn } from '../auth/passwords.ts';
 import { usePasskey } from '../domain/passkey-proofs.ts';
 import { attemptSecondFactor, isPasswordOf } from '../domain/second-factors.ts';
 import type { Session } from '../domain/sessions.ts';
@@ -51,6 +51,7 @@ export const registerConfirmIdentity: RegisterRoutes = (app, context) => {
     },
     async (request, reply) => {
       const { proof } = request.body;
+      requirePasswordTurn();
       // A password is longer than a code.
       return confirm(request, reply, ({ userId }, now) =>
         CODE.test(proof)

@@ -11,8 +11,24 @@ export const MAX_TYPED_PASSWORD_LENGTH = 1_024;
 
 /** How many hashes are computed at once: one processor is left to answer everybody else. */
 const AT_ONCE = Math.max(1, availableParallelism() - 1);
+/** How many wait for that. They keep their requests open meanwhile, so that one more is better told to come back. */
+const MAX_WAITING = 64;
 let running = 0;
 const waiting: (() => void)[] = [];
+
+/** So many passwords wait to be hashed that one more is not taken: worth another try later. */
+export class TooManyPasswords extends Error {
+  override name = 'TooManyPasswords';
+}
+
+/**
+ * To be called before an attempt is counted that could not be looked at.
+ * @throws TooManyPasswords when nobody may wait any more
+ */
+export function requirePasswordTurn(): void {
+  if (running >= AT_ONCE && waiting.length >= MAX_WAITING)
+    throw new TooManyPasswords(`${waiting.length} passwords wait to be hashed.`);
+}
 
 /** What a password is compared with when there is no account: it takes as long, and never matches. */
 let decoy: Promise<string> | undefined;
@@ -28,9 +44,10 @@ export function hashPassword(password: string): Promise<string> {
 /**
  * Compares a password with a hash, in a time that does not tell whether there is one.
  * @param passwordHash `null` when nobody has that account, or it has no password: never right
+ * @throws TooManyPasswords when too many wait
  */
 export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
-  decoy ??= hashPassword('a password that nobody has');
+  decoy ??= hash('a password that nobody has', PARAMETERS);
   // Waited for in either case, as the first time takes longer.
   const none = await decoy;
   const compared = passwordHash ?? none;
@@ -38,6 +55,7 @@ export async function verifyPassword(passwordHash: string | null, password: stri
 }
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  requirePasswordTurn();
   if (running < AT_ONCE) running += 1;
   // Whoever ends hands their turn over, so `running` stays.
   else await new Promise<void>((resolve) => waiting.push(resolve));

@@ -1,5 +1,5 @@
 import type { Actor } from '../auth/callers.ts';
-import { verifyPassword } from '../auth/passwords.ts';
+import { requirePasswordTurn, verifyPassword } from '../auth/passwords.ts';
 import { hashSecret } from '../auth/secrets.ts';
 import type { Database } from '../db/engine.ts';
 import { nameKey } from '../db/portable.ts';
@@ -29,6 +29,7 @@ interface Account {
  * Checks an e-mail address and a password. Ten failures within ten minutes lock the pair of account and network address
  * for as long (docs/decided.md, section 11), whether there is such an account or not. An attempt is counted before the
  * password is looked at, so that many at once are no way around it; a success forgets the failures before it.
+ * @throws TooManyPasswords when too many wait to be looked at; the attempt is not counted then
  */
 export async function signInWithPassword(
   db: Database,
@@ -36,6 +37,7 @@ export async function signInWithPassword(
   attempt: { email: string; password: string; address: string },
   now: number,
 ): Promise<SignIn> {
+  requirePasswordTurn();
   const key: AttemptKey = { subject: signInSubject(attempt.email), address: attempt.address };
   const counted = await db.write((tx) => countAttempt(tx, key, LIMIT, now));
   if (counted.outcome === 'locked') return counted;

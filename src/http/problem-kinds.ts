@@ -77,7 +77,7 @@ export const KINDS = {
     status: 503,
     title: 'The service cannot answer now',
     meaning:
-      'The database does not answer, or not in time. Nothing was acknowledged. Retry-After says how many seconds to wait before the next try.',
+      'The database does not answer, or not in time, or more people sign in than can be checked at once. Nothing was acknowledged. Retry-After says how many seconds to wait before the next try.',
   },
 } as const satisfies Record<string, { status: number; title: string; meaning: string }>;
 

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { IssuerUnreachable } from '../auth/external-issuer.ts';
+import { TooManyPasswords } from '../auth/passwords.ts';
 import { Unavailable, WriteConflict } from '../db/engine.ts';
 import { Failure, type Fault } from '../domain/failure.ts';
 import type { Area } from './areas.ts';
@@ -45,7 +46,8 @@ export function toProblem(error: unknown, area?: Area): Problem {
       { cause: error },
     );
   }
-  if (error instanceof Unavailable || error instanceof IssuerUnreachable) return unavailable(error);
+  if (error instanceof Unavailable || error instanceof IssuerUnreachable || error instanceof TooManyPasswords)
+    return unavailable(error);
   switch ((error as FastifyError).code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new Problem(

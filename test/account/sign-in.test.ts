@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
+import { hashPassword, TooManyPasswords } from '../../src/auth/passwords.ts';
 import { openDatabase } from '../../src/db/engine.ts';
 import { banUser } from '../../src/domain/bans.ts';
 import { signInWithPassword } from '../../src/domain/sign-ins.ts';
@@ -116,6 +118,37 @@ describe('Sign-in with a password', () => {
     expect(outcomes.filter(({ outcome }) => outcome === 'locked')).toHaveLength(40);
     expect(locked).toEqual({ outcome: 'locked', retryAfter: 600 });
     expect(elsewhere.outcome).toBe('signed-in');
+  });
+
+  it('counts no attempt that is refused because too many passwords wait', async () => {
+    const account = await worldOf(server).account();
+    const { db } = server.context;
+    const attempt = { email: account.email, password: account.password, address: '192.0.2.3' };
+    const flood = Promise.allSettled(Array.from({ length: 300 }, () => hashPassword('one of many')));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 12 }, () => signInWithPassword(db, commandLine(), attempt, now)),
+    );
+    await flood;
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: expect.any(TooManyPasswords) });
+    expect((await signInWithPassword(db, commandLine(), attempt, now)).outcome).toBe('signed-in');
+  });
+
+  it('answers 503 while too many passwords wait', async () => {
+    const account = await worldOf(server).account();
+    const visitor = newVisitor(server);
+    const page = await visitor.open('/sign-in');
+    let flooding = true;
+    const flood = Array.from({ length: 300 }, async () => {
+      while (flooding) await hashPassword('one of many').catch(() => setImmediate());
+    });
+    let answer;
+    do answer = await visitor.submit(page, { email: account.email, password: 'wrong' }, '/sign-in');
+    while (answer.status === 401);
+    flooding = false;
+    await Promise.all(flood);
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toBe('2');
+    expect(answer.text).toContain('Try again in 2 seconds.');
   });
 
   it('answers in the same words and writes as much whether there is such an account or not', async () => {
