@@ -42,6 +42,8 @@ export interface Keys {
   verify(token: string, now: number): Promise<JWTPayload | undefined>;
   /** The public half of every key (RFC 7517), newest first. */
   jwks(): Promise<{ keys: JWK[] }>;
+  /** @returns a number that is another one once a key was taken away: what it signed must be verified again */
+  removals(): Promise<number>;
   /** Derives links that must not be guessed and need not be stored, and seals what must be read again. */
   secret: Uint8Array;
 }
@@ -92,15 +94,25 @@ export async function loadKeys(dataDirectory: string, issuer: IssuerName): Promi
   }
 
   let ring = await readRing(folder);
+  let removals = 0;
   const current = async (): Promise<KeyRing> => {
     // A look at the folder's time costs microseconds, and is all it takes to follow a rotation.
     const changed = statSync(folder).mtimeMs;
-    if (changed !== ring.changed || (ring.hasty && !isHasty(changed))) ring = await readRing(folder);
+    if (changed !== ring.changed || (ring.hasty && !isHasty(changed))) {
+      const next = await readRing(folder);
+      if (!ring.jwks.keys.every(({ kid }) => next.jwks.keys.some((key) => key.kid === kid))) removals += 1;
+      ring = next;
+    }
     return ring;
   };
 
   return {
     jwks: async () => (await current()).jwks,
+    async removals() {
+      // Without its folder it can verify nothing, which it finds out by trying.
+      await current().catch(() => (removals += 1));
+      return removals;
+    },
     secret,
     async sign(claims, { issuedAt, expiresAt }) {
       const { kid, signingKey } = await current();

@@ -40,13 +40,20 @@ interface Entry {
   expiresAt: number;
   /** What a token of the external issuer says, of which the database knows nothing. */
   external: ExternalToken | undefined;
-  /** How often credentials had changed when this was read: while that stands, it holds. */
-  changes: number;
+  /** What had happened when this was read: while no more has, it holds. */
+  seen: Changes;
+}
+
+/** What may have ended a token: credentials that changed, and signing keys that were taken away. */
+interface Changes {
+  credentials: number;
+  keys: number;
 }
 
 /**
- * Turns tokens into identities. A verified token is remembered by its SHA-256, so its signature is checked once;
- * expiry is checked at every use, and revocation and bans whenever the database says that credentials have changed.
+ * Turns tokens into identities. A verified token is remembered by its SHA-256, so its signature is checked once,
+ * and again when a signing key was taken away; expiry is checked at every use, and revocation and bans whenever the
+ * database says that credentials have changed.
  */
 export class TokenCache {
   readonly #db: Database;
@@ -58,7 +65,7 @@ export class TokenCache {
   /** Settles when the last question that was put is answered. */
   #asked: Promise<void> = Promise.resolve();
   /** The answer to the question that is put next. */
-  #next: Promise<number> | undefined;
+  #next: Promise<Changes> | undefined;
   #hits = 0;
   #misses = 0;
 
@@ -75,9 +82,11 @@ export class TokenCache {
   async identify(token: string, now: number): Promise<Identity | undefined> {
     const key = createHash('sha256').update(token).digest('base64');
     // Counted before the reading that it stands for, so that a change in between is seen next time.
-    const changes = await this.#countChanges();
-    const known = this.#entries.get(key);
-    if (known !== undefined && known.changes === changes) {
+    const seen = await this.#countChanges();
+    const entry = this.#entries.get(key);
+    // Of ours, it may have been signed with a key that is gone, so it is proved anew.
+    const known = entry?.external !== undefined || entry?.seen.keys === seen.keys ? entry : undefined;
+    if (known?.seen.credentials === seen.credentials) {
       this.#hits += 1;
       return known.expiresAt > now ? known.identity : undefined;
     }
@@ -99,7 +108,7 @@ export class TokenCache {
       identity,
       expiresAt: credential.expiresAt ?? Number.POSITIVE_INFINITY,
       external,
-      changes,
+      seen,
     });
     return identity;
   }
@@ -137,13 +146,14 @@ export class TokenCache {
   }
 
   /**
-   * Asks the database how often credentials have changed. Requests that wait share an answer, but never one to a
-   * question that was put before they came: what was revoked before a request is revoked for it.
+   * Asks the database how often credentials have changed, and the keys how often one was taken away. Requests that wait
+   * share an answer, but never one to a question that was put before they came: what was revoked before a request is
+   * revoked for it.
    */
-  #countChanges(): Promise<number> {
+  #countChanges(): Promise<Changes> {
     this.#next ??= this.#asked.then(() => {
       this.#next = undefined;
-      const answer = credentialChanges(this.#db.read);
+      const answer = this.#readChanges();
       this.#asked = answer.then(
         () => undefined,
         () => undefined,
@@ -151,6 +161,11 @@ export class TokenCache {
       return answer;
     });
     return this.#next;
+  }
+
+  async #readChanges(): Promise<Changes> {
+    const keys = await this.#keys.removals();
+    return { credentials: await credentialChanges(this.#db.read), keys };
   }
 
   /**

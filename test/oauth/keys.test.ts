@@ -50,6 +50,25 @@ describe('Rotating the signing key', () => {
     await expect.poll(() => other.verify(before, now)).toBeUndefined();
   });
 
+  it('a key that is taken away ends its tokens at once, those that were seen before as well', async () => {
+    const { dataDirectory } = server.context.config;
+    const apps = applicationsOf(server);
+    const user = await worldOf(server).user();
+    const client = await apps.client();
+    const { kid: stolen } = await addSigningKey(dataDirectory, now);
+    const { access_token: before } = await apps.tokens(client, user.id);
+    expect(decodeProtectedHeader(before).kid).toBe(stolen);
+    expect(await apps.opens(before)).toBe(true);
+    await addSigningKey(dataDirectory, now);
+    const { access_token: after } = await apps.tokens(client, user.id);
+    expect(await apps.opens(after)).toBe(true);
+    expect(await apps.opens(before)).toBe(true);
+
+    removeSigningKey(dataDirectory, stolen);
+    await expect.poll(() => apps.opens(before)).toBe(false);
+    expect(await apps.opens(after)).toBe(true);
+  });
+
   it('two rotations at once make two keys', async () => {
     const { dataDirectory } = server.context.config;
     const count = listSigningKeys(dataDirectory).length;
