@@ -171,7 +171,7 @@ export const registerInvitation: RegisterRoutes = (app, context) => {
         context,
         request,
         reply,
-        { userId, organizationId, method: 'invitation', strong: false },
+        { userId, organizationId, method: 'invitation', passwordHash, strong: false },
         undefined,
       );
     },

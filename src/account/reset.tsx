@@ -109,7 +109,7 @@ export const registerReset: RegisterRoutes = (app, context) => {
         context,
         request,
         reply,
-        { userId, organizationId, method: 'reset', strong: false },
+        { userId, organizationId, method: 'reset', passwordHash, strong: false },
         undefined,
       );
     },

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { addPasskey } from '../domain/passkeys.ts';
 import { newRecoveryCodes, replaceRecoveryCodes } from '../domain/recovery-codes.ts';
 import { claimFirstFactor, hasSecondFactor, secondFactorsOf } from '../domain/second-factors.ts';
-import { endSessions, type Session } from '../domain/sessions.ts';
+import { endSessions, requireSession, type Session } from '../domain/sessions.ts';
 import { addTotp, totpStep } from '../domain/totp.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { actorOf, openSession } from '../http/browser-sessions.ts';
@@ -84,7 +84,13 @@ export const registerSecondFactorSetUp: RegisterRoutes = (app, context) => {
   ) => {
     const { userId, organizationId } = session;
     const method = `${session.method}+${factor}`;
-    await openSession(context, request, reply, { userId, organizationId, state: 'complete', method });
+    await openSession(context, request, reply, {
+      userId,
+      organizationId,
+      state: 'complete',
+      method,
+      continues: true,
+    });
     return sendPage(
       request,
       reply,
@@ -133,6 +139,7 @@ export const registerSecondFactorSetUp: RegisterRoutes = (app, context) => {
       const actor = actorOf(request);
       await db.write(async (tx) => {
         await claimFirstFactor(tx, session.userId);
+        await requireSession(tx, session.id);
         await addTotp(tx, actor, session, keys.secret, { secret, step }, now);
         await replaceRecoveryCodes(tx, actor, session, codes, now);
         await endSessions(tx, actor, session, session.id, now);
@@ -161,6 +168,7 @@ export const registerSecondFactorSetUp: RegisterRoutes = (app, context) => {
       const actor = actorOf(request);
       await db.write(async (tx) => {
         await claimFirstFactor(tx, session.userId);
+        await requireSession(tx, session.id);
         await addPasskey(tx, actor, session, passkey, now);
         await replaceRecoveryCodes(tx, actor, session, codes, now);
         await endSessions(tx, actor, session, session.id, now);

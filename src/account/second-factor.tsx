@@ -57,7 +57,7 @@ export const registerSecondFactor: RegisterRoutes = (app, context) => {
       <Page title="Second factor" scripts={PASSKEY_SCRIPTS}>
         {refused !== undefined && <Notice kind="error">{REFUSED[refused.factor]}</Notice>}
         <p class="aside">
-          You sign in as <strong>{session.email}</strong>.
+          You are signing in as <strong>{session.email}</strong>.
         </p>
         {factors.totp && (
           <Form action={PATH}>
@@ -105,7 +105,7 @@ export const registerSecondFactor: RegisterRoutes = (app, context) => {
           </Form>
         </details>
         <Form action="/sign-out">
-          <p class="hint">Nothing of this works? Whoever runs this server can reset your second factor.</p>
+          <p class="hint">None of this works? Whoever runs this server can reset your second factor.</p>
           <Button kind="plain">Cancel</Button>
         </Form>
       </Page>,
@@ -128,7 +128,13 @@ export const registerSecondFactor: RegisterRoutes = (app, context) => {
     if (proof.outcome === 'right') {
       const { userId, organizationId } = session;
       const method = `${session.method}+${factor}`;
-      await openSession(context, request, reply, { userId, organizationId, state: 'complete', method });
+      await openSession(context, request, reply, {
+        userId,
+        organizationId,
+        state: 'complete',
+        method,
+        continues: true,
+      });
       return reply.redirect(returnPath(to), 303);
     }
     if (proof.outcome === 'locked') reply.header('retry-after', proof.retryAfter);

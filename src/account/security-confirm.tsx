@@ -31,7 +31,13 @@ export const registerConfirmIdentity: RegisterRoutes = (app, context) => {
     const proof = await attemptSecondFactor(db, actorOf(request), session, () => check(session, now), now);
     if (proof.outcome === 'right') {
       const { userId, organizationId, method } = session;
-      await openSession(context, request, reply, { userId, organizationId, state: 'complete', method });
+      await openSession(context, request, reply, {
+        userId,
+        organizationId,
+        state: 'complete',
+        method,
+        continues: true,
+      });
       return reply.redirect(`${SECURITY_PATH}?done=confirmed`, 303);
     }
     if (proof.outcome === 'locked') reply.header('retry-after', proof.retryAfter);

@@ -10,6 +10,8 @@ export interface Proof {
   organizationId: number | null;
   /** As sessions and the audit log show it. */
   method: 'password' | 'passkey' | 'sso' | 'invitation' | 'reset';
+  /** What the password was compared with, where there was one. */
+  passwordHash?: string;
   /** Whether it is as good as two factors: a passkey with user verification, or a provider that is trusted for it. */
   strong: boolean;
 }
@@ -18,6 +20,7 @@ export interface Proof {
  * Goes on after the first factor: to where the sign-in was to lead, or to the second factor where the account has one
  * or its organization wants one.
  * @param to where the sign-in was to lead, as the form had it
+ * @throws SessionEnded when the account changed in the meantime
  */
 export async function continueSignIn(
   context: Context,

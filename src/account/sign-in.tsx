@@ -27,7 +27,8 @@ const SignInForm = Type.Object({
 });
 
 /** The same words for every reason, as each of them would tell something about the account. */
-const REFUSED = 'This e-mail address and password do not belong together, or there were too many attempts.';
+const REFUSED =
+  'This e-mail address and password do not belong together, or there were too many attempts. Check both, or wait ten minutes.';
 
 /** Sign-in with a password, and sign-out. */
 export const registerSignIn: RegisterRoutes = (app, context) => {
@@ -103,12 +104,12 @@ export const registerSignIn: RegisterRoutes = (app, context) => {
       const attempt = { email, password, address: request.ip };
       const signIn = await signInWithPassword(db, actorOf(request), attempt, clock());
       if (signIn.outcome === 'signed-in') {
-        const { userId, organizationId } = signIn;
+        const { userId, organizationId, passwordHash } = signIn;
         return continueSignIn(
           context,
           request,
           reply,
-          { userId, organizationId, method: 'password', strong: false },
+          { userId, organizationId, method: 'password', passwordHash, strong: false },
           to,
         );
       }

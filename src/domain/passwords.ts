@@ -39,7 +39,7 @@ export async function setPassword(
  * Changes the password of who is signed in: their other sessions end, and this one gets another secret.
  * @param passwordHash argon2id, PHC format
  * @returns the secret for this session's cookie
- * @throws Failure `missing` for a user who was banned in the meantime
+ * @throws Failure `missing` for a user who was banned in the meantime, SessionEnded for a session that ended
  */
 export async function changePassword(
   tx: Transaction,

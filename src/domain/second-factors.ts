@@ -181,6 +181,7 @@ export async function settleFactorRemoval(tx: Transaction, owner: FactorOwner): 
  * To be called in the unit of work that changes someone's factors: ends their other sessions, and gives the one in which
  * they did it another secret.
  * @returns the secret for its cookie
+ * @throws SessionEnded when that one ended in the meantime
  */
 export async function settleSessions(
   tx: Transaction,

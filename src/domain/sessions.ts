@@ -32,6 +32,11 @@ export interface Session {
   staff: boolean;
 }
 
+/** What is done in a session does not count once that has ended, and a sign-in not once its password is another one. */
+export class SessionEnded extends Error {
+  override name = 'SessionEnded';
+}
+
 /** Where a session is used from. */
 export interface Browser {
   address: string;
@@ -85,6 +90,36 @@ const bySecret = prepare<{ hash: string }, SessionRow>((db, p) =>
     .where('sessions.secret_hash', '=', p.hash)
     .where('users.banned_at', 'is', null),
 );
+
+/**
+ * To be called before a session is started. Keeps other changes of the account out until it is: on PostgreSQL, the update
+ * that changes nothing holds the row, so whoever sets a password, and then ends the sessions, finds this one as well.
+ * @param passwordHash what the password was compared with; `undefined` where there was none
+ * @throws SessionEnded when the user was banned or deleted, or has got another password, in the meantime
+ */
+export async function claimSignIn(
+  tx: Transaction,
+  userId: number,
+  passwordHash: string | undefined,
+): Promise<void> {
+  let claim = tx
+    .updateTable('users')
+    .set((eb) => ({ name: eb.ref('name') }))
+    .where('id', '=', userId)
+    .where('banned_at', 'is', null);
+  if (passwordHash !== undefined) claim = claim.where('password_hash', '=', passwordHash);
+  if ((await claim.returning('id').executeTakeFirst()) === undefined)
+    throw new SessionEnded('The account changed while somebody signed in.');
+}
+
+/**
+ * To be called in a unit of work that is only good while the session lasts in which it was begun.
+ * @throws SessionEnded when it has ended
+ */
+export async function requireSession(tx: Transaction, sessionId: string): Promise<void> {
+  const session = await tx.selectFrom('sessions').select('id').where('id', '=', sessionId).executeTakeFirst();
+  if (session === undefined) throw new SessionEnded('The session ended while something was done in it.');
+}
 
 /**
  * Starts a session. Who signed in and how is in the audit log, and so is a first factor that still lacks its second.
@@ -184,14 +219,17 @@ export async function recordSessionUse(
 /**
  * Gives a session another secret, for when what it may do has changed: an older copy of its cookie is good for nothing.
  * @returns the secret for the new cookie
+ * @throws SessionEnded when it ended in the meantime: what else was done in this unit of work does not count either
  */
 export async function rotateSession(tx: Transaction, sessionId: string): Promise<string> {
   const secret = randomText(SECRET_LENGTH);
-  await tx
+  const rotated = await tx
     .updateTable('sessions')
     .set({ secret_hash: hashSecret(secret) })
     .where('id', '=', sessionId)
-    .execute();
+    .returning('id')
+    .executeTakeFirst();
+  if (rotated === undefined) throw new SessionEnded('The session ended while something was done in it.');
   return secret;
 }
 

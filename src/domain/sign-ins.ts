@@ -11,7 +11,8 @@ const LIMIT = { max: 10, window: 600_000 };
 
 /** What came of an attempt to sign in with a password. */
 export type SignIn =
-  | { outcome: 'signed-in'; userId: number; organizationId: number | null }
+  /** @property passwordHash what the password was compared with: the sign-in is good while that is the account's */
+  | { outcome: 'signed-in'; userId: number; organizationId: number | null; passwordHash: string }
   /** Wrong, unknown, banned, invited, or to be done through the organization's provider: nobody is told which. */
   | { outcome: 'refused' }
   /** Too many failures of this account and address. @property retryAfter in seconds */
@@ -54,10 +55,22 @@ export async function signInWithPassword(
     ])
     .where('email_key', '=', nameKey(attempt.email))
     .executeTakeFirst();
-  const right = await verifyPassword(account?.password_hash ?? null, attempt.password);
-  if (right && account !== undefined && account.banned_at === null && account.sso_only !== 1) {
+  const passwordHash = account?.password_hash ?? null;
+  const right = await verifyPassword(passwordHash, attempt.password);
+  if (
+    right &&
+    passwordHash !== null &&
+    account !== undefined &&
+    account.banned_at === null &&
+    account.sso_only !== 1
+  ) {
     await db.write((tx) => forgetAttempts(tx, key));
-    return { outcome: 'signed-in', userId: account.id, organizationId: account.organization_id };
+    return {
+      outcome: 'signed-in',
+      userId: account.id,
+      organizationId: account.organization_id,
+      passwordHash,
+    };
   }
   await db.write((tx) =>
     recordChange(tx, actor, {

@@ -4,10 +4,12 @@ import type { Actor } from '../auth/callers.ts';
 import type { Context } from '../context.ts';
 import {
   type Browser,
+  claimSignIn,
   endSessionIfAny,
   isUseDue,
   recordSessionUse,
   type Session,
+  SessionEnded,
   sessionBySecret,
   type SessionLimits,
   startSession,
@@ -69,21 +71,36 @@ export function actorOf(request: FastifyRequest): Actor {
   };
 }
 
+/** Who signs in, how, and what that rests on. */
+export interface NewSession {
+  userId: number;
+  organizationId: number | null;
+  state: Session['state'];
+  method: string;
+  /** What their password was compared with, where they sent one. */
+  passwordHash?: string | undefined;
+  /** Whether it takes the place of the session that the browser has, and is nothing without it. */
+  continues?: boolean;
+}
+
 /**
  * Starts a session in this browser and sets its cookie. The one that it had before ends: an identifier that was known
  * before someone signed in is good for nothing after.
+ * @throws SessionEnded when what it rests on has changed in the meantime
  */
 export async function openSession(
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
-  input: { userId: number; organizationId: number | null; state: Session['state']; method: string },
+  { passwordHash, continues = false, ...input }: NewSession,
 ): Promise<void> {
   const { db, clock } = context;
   const before = await readSession(context, request);
   const now = clock();
   const { secret } = await db.write(async (tx) => {
-    if (before !== null) await endSessionIfAny(tx, actorOf(request), before, before.id, now);
+    await claimSignIn(tx, input.userId, passwordHash);
+    const replaced = before !== null && (await endSessionIfAny(tx, actorOf(request), before, before.id, now));
+    if (continues && !replaced) throw new SessionEnded('The session ended while something was done in it.');
     return startSession(
       tx,
       actorOf(request),

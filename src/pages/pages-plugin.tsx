@@ -6,6 +6,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { Context } from '../context.ts';
+import { SessionEnded } from '../domain/sessions.ts';
 import { type RegisterRoutes, type TypedInstance, watchMethods } from '../http/area-plugin.ts';
 import { SERVER_AREA } from '../http/areas.ts';
 import { cookieNamed, cookieOptions, readSession, SignInNeeded } from '../http/browser-sessions.ts';
@@ -111,7 +112,7 @@ function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  if (error instanceof SignInNeeded) {
+  if (error instanceof SignInNeeded || error instanceof SessionEnded) {
     // A form that was sent too late cannot be sent again by a redirect, so the page that it was on opens.
     return reply.redirect(signInAddress(request.method === 'GET' ? request.url : '/account'), 303);
   }
