@@ -2,7 +2,10 @@ import type { Reader } from '../db/engine.ts';
 import { nameKey } from '../db/portable.ts';
 import { missing } from './failure.ts';
 
-/** Who looks after others: an admin after the users of their organization, staff after all client users. */
+/**
+ * Who looks after others: an admin after the users of their organization, staff after the client users of the
+ * organizations that they are assigned to, which are all where none is named.
+ */
 export interface Administrator {
   userId: number;
   organizationId: number | null;
@@ -40,7 +43,19 @@ export async function administeredUser(
     user !== undefined &&
     administersOthers(administrator) &&
     user.organization_id !== null &&
-    (administrator.staff || user.organization_id === administrator.organizationId);
+    (administrator.staff
+      ? await isAssigned(db, administrator.userId, user.organization_id)
+      : user.organization_id === administrator.organizationId);
   if (!reached) throw missing('user');
   return { id: user.id, email: user.email, invited: user.accepted_at === null };
+}
+
+/** @returns whether a staff user works for an organization */
+async function isAssigned(db: Reader, staffId: number, organizationId: number): Promise<boolean> {
+  const assigned = await db
+    .selectFrom('staff_organizations')
+    .select('organization_id')
+    .where('user_id', '=', staffId)
+    .execute();
+  return assigned.length === 0 || assigned.some((row) => row.organization_id === organizationId);
 }
