@@ -8,15 +8,12 @@ import { revokeAccessTokens } from './client-tokens.ts';
 import { credentialsChanged } from './credentials.ts';
 import { invalid, missing } from './failure.ts';
 import { cleanName } from './names.ts';
+import { redirectFault } from './redirect-addresses.ts';
 
 const ID_LENGTH = 20;
 /** 256 bits in letters and digits. */
 const SECRET_LENGTH = 43;
 export const MAX_REDIRECT_URIS = 20;
-const MAX_REDIRECT_LENGTH = 2_048;
-
-/** What is added to a redirect address of the code flow. */
-const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'] as const;
 
 /** The client of the API description, which every deployment has unless someone deletes it. */
 export const DOCS_CLIENT = 'assay-docs';
@@ -160,6 +157,7 @@ export async function setImplicit(
     .set({ implicit: implicit ? 1 : 0 })
     .where('id', '=', id)
     .execute();
+  await credentialsChanged(tx);
   await recordChange(tx, actor, {
     at: now,
     action: 'client.update',
@@ -190,6 +188,7 @@ export async function renewClientSecret(
     .set({ secret_hash: hashSecret(secret) })
     .where('id', '=', id)
     .execute();
+  await credentialsChanged(tx);
   await recordChange(tx, actor, {
     at: now,
     action: 'client.renew-secret',
@@ -244,65 +243,6 @@ export async function requireClient(db: Reader, id: string): Promise<OAuthClient
   const client = await clientById(db, id);
   if (client === undefined) throw missing('client');
   return client;
-}
-
-/**
- * Registered addresses are absolute and without a fragment (RFC 6749, section 3.1.2); https, or http on this machine
- * alone, or a scheme of the application's own with a dot in it (RFC 8252, section 7.1).
- * @returns what is wrong with one, or nothing
- */
-function redirectFault(uri: string): string | undefined {
-  if (uri.length > MAX_REDIRECT_LENGTH) return `must have at most ${MAX_REDIRECT_LENGTH} characters`;
-  if (/[\s\\]/.test(uri) || !URL.canParse(uri))
-    return 'must be an absolute address, such as https://app.example/callback';
-  const url = new URL(uri);
-  if (uri.includes('#')) return 'must not have a fragment';
-  // No parameter may be in a response twice (RFC 6749, section 3.1).
-  const own = RESPONSE_PARAMETERS.find((name) => url.searchParams.has(name));
-  if (own !== undefined) return `must not have the parameter "${own}", which the response adds`;
-  if (url.username !== '' || url.password !== '') return 'must not hold a user name or a password';
-  if (url.protocol === 'https:') return undefined;
-  if (url.protocol === 'http:')
-    return isLoopback(url) ? undefined : 'must be https, unless it is on this machine (127.0.0.1)';
-  return /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/.test(url.protocol)
-    ? undefined
-    : 'must be https, or have a scheme of its own with a dot in it, such as com.example.app:/callback';
-}
-
-/**
- * Compares exactly, character by character (RFC 9700, section 4.1.3); only the port of a loopback address may differ
- * (RFC 8252, section 7.3).
- * @param clientBaseUrl of this deployment, for registered addresses that are relative to it
- * @returns whether an authorization response may go there
- */
-export function isRegisteredRedirect(client: OAuthClient, uri: string, clientBaseUrl: string): boolean {
-  return client.redirectUris.some((registered) => {
-    const own = registered.startsWith('/');
-    const whole = own ? clientBaseUrl + registered : registered;
-    if (uri === whole) return true;
-    if (!URL.canParse(whole) || !URL.canParse(uri)) return false;
-    if (!isLoopback(new URL(whole)) || !isLoopback(new URL(uri))) return false;
-    // On this machine, the deployment's own pages are reached by any of its names.
-    if (own)
-      return new RegExp(
-        `^http://(127\\.0\\.0\\.1|localhost|\\[::1\\])(:\\d{1,5})?${escape(registered)}$`,
-      ).test(uri);
-    return withoutPort(uri) === withoutPort(whole);
-  });
-}
-
-/** The two loopback addresses, and the name for them. */
-function isLoopback(url: URL): boolean {
-  return url.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
-}
-
-/** @returns the text of a loopback address with its port cut out, and nothing else changed */
-function withoutPort(uri: string): string {
-  return uri.replace(/^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])):\d{1,5}(?=[/?]|$)/, '$1');
-}
-
-function escape(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
 function fromRow(row: ClientRow): OAuthClient {

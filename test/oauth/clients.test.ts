@@ -4,11 +4,11 @@ import { hashSecret } from '../../src/auth/secrets.ts';
 import {
   clientById,
   deleteClient,
-  isRegisteredRedirect,
   listClients,
   renewClientSecret,
   setImplicit,
 } from '../../src/domain/oauth-clients.ts';
+import { isRegisteredRedirect } from '../../src/domain/redirect-addresses.ts';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisitor } from '../harness/visitor.ts';
@@ -188,6 +188,11 @@ describe('The client of the API description', () => {
 
   it.each([
     ['https://assay.example', 'https://assay.example/docs/oauth2-redirect.html', true],
+    // As a browser writes the address that it was sent to.
+    ['https://Assay.Example:443', 'https://assay.example/docs/oauth2-redirect.html', true],
+    ['https://Assay.Example:443', 'https://assay.example:8443/docs/oauth2-redirect.html', false],
+    ['https://assay.example/team', 'https://assay.example/team/docs/oauth2-redirect.html', true],
+    ['https://assay.example/team', 'https://assay.example/docs/oauth2-redirect.html', false],
     ['https://assay.example', 'https://evil.example/docs/oauth2-redirect.html', false],
     ['https://assay.example', 'http://assay.example/docs/oauth2-redirect.html', false],
     ['https://assay.example', 'http://127.0.0.1:8080/docs/oauth2-redirect.html', false],
