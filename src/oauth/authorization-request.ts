@@ -170,8 +170,7 @@ export async function formTargetsOf(context: Context, path: string): Promise<str
 
 /** @returns the source by which a policy allows a form to lead to this redirect address */
 export function formTarget(redirect: string): string[] {
-  const { origin, protocol, hostname } = new URL(redirect);
-  // A policy has no way to write an IPv6 address (CSP 3, section 2.3.1).
-  const target = origin === 'null' || hostname.startsWith('[') ? protocol : origin;
-  return FORM_TARGET.test(target) ? [target] : [];
+  const { origin, protocol } = new URL(redirect);
+  // A policy has no way to write an IPv6 address or an underscore (CSP 3, section 2.3.1).
+  return [origin, protocol].filter((target) => FORM_TARGET.test(target)).slice(0, 1);
 }

@@ -163,8 +163,9 @@ describe('The pages', () => {
   it.each([
     [CALLBACK, "form-action 'self' https://app.example;"],
     ['http://127.0.0.1:9000/cb', "form-action 'self' http://127.0.0.1:9000;"],
-    // A policy cannot name an IPv6 address.
+    // A policy cannot name an IPv6 address, nor a host with an underscore.
     ['http://[::1]:9000/cb', "form-action 'self' http:;"],
+    ['https://my_app.example/cb', "form-action 'self' https:;"],
     ['com.example.app:/callback', "form-action 'self' com.example.app:;"],
   ])('let the answer reach %s, and no other place', async (redirect, directive) => {
     const { headers } = await visitor.get(await path(redirect));
