@@ -1,4 +1,5 @@
 import type { Actor } from '../auth/callers.ts';
+import { networkOf } from '../auth/addresses.ts';
 import { resetUrl } from '../auth/reset-links.ts';
 import type { Context } from '../context.ts';
 import { countAttempt } from '../domain/attempts.ts';
@@ -68,7 +69,7 @@ export class ResetMails {
 
   async #answer({ email, address, at, requestId }: ResetRequest): Promise<void> {
     const { db, clock, addresses } = this.#context;
-    const fromHere = { subject: 'reset-mail', address };
+    const fromHere = { subject: 'reset-mail', address: networkOf(address) };
     if ((await db.write((tx) => countAttempt(tx, fromHere, ADDRESS_LIMIT, at))).outcome === 'locked') return;
     const userId = await resettableUser(db.read, email);
     if (userId === undefined) return;

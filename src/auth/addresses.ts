@@ -26,9 +26,32 @@ export class AddressSet {
 
   /** An IPv4 address that arrived over IPv6 counts as what it is. */
   has(address: string): boolean {
-    const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
+    const plain = plainAddress(address);
     return this.#list.check(plain, familyOf(plain));
   }
+}
+
+/**
+ * @param address an IP address
+ * @returns what stands for whoever sends from there where attempts are counted: an IPv4 address itself, and of an IPv6
+ *   address the network of 64 bits, as a single customer has at least all of that
+ */
+export function networkOf(address: string): string {
+  const plain = plainAddress(address).replace(/%.*$/, '');
+  if (familyOf(plain) === 'ipv4') return plain;
+  const [head = [], tail] = plain.split('::').map((part) => (part === '' ? [] : part.split(':')));
+  const start = [...head];
+  // Without a gap there are four groups at least before an IPv4 address at the end.
+  if (tail !== undefined) {
+    const written = start.length + tail.length + (tail.at(-1)?.includes('.') === true ? 1 : 0);
+    start.push(...Array<string>(8 - written).fill('0'), ...tail);
+  }
+  const groups = start.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${groups.join(':')}::/64`;
+}
+
+function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
 function familyOf(address: string): 'ipv4' | 'ipv6' {

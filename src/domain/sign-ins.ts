@@ -1,4 +1,5 @@
 import type { Actor } from '../auth/callers.ts';
+import { networkOf } from '../auth/addresses.ts';
 import { requirePasswordTurn, verifyPassword } from '../auth/passwords.ts';
 import { hashSecret } from '../auth/secrets.ts';
 import type { Database } from '../db/engine.ts';
@@ -39,7 +40,7 @@ export async function signInWithPassword(
   now: number,
 ): Promise<SignIn> {
   requirePasswordTurn();
-  const key: AttemptKey = { subject: signInSubject(attempt.email), address: attempt.address };
+  const key: AttemptKey = { subject: signInSubject(attempt.email), address: networkOf(attempt.address) };
   const counted = await db.write((tx) => countAttempt(tx, key, LIMIT, now));
   if (counted.outcome === 'locked') return counted;
 

@@ -120,6 +120,18 @@ describe('Sign-in with a password', () => {
     expect(elsewhere.outcome).toBe('signed-in');
   });
 
+  it('counts the addresses of one IPv6 network as one, as whoever has one has all of them', async () => {
+    const account = await worldOf(server).account();
+    const from = (address: string, password: string) =>
+      signInWithPassword(server.context.db, commandLine(), { email: account.email, password, address }, now);
+    for (let attempt = 1; attempt <= 10; attempt += 1)
+      expect((await from(`2001:db8:0:7:${attempt}::${attempt}`, 'wrong')).outcome).toBe('refused');
+    const { password } = account;
+    expect((await from('2001:db8:0:7:ffff:1:2:3', password)).outcome).toBe('locked');
+    expect((await from('2001:db8::7:0:0:0:1', password)).outcome).toBe('locked');
+    expect((await from('2001:db8:0:8::1', password)).outcome).toBe('signed-in');
+  });
+
   it('counts no attempt that is refused because too many passwords wait', async () => {
     const account = await worldOf(server).account();
     const { db } = server.context;
