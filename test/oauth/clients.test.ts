@@ -99,6 +99,17 @@ describe('A client', () => {
     expect(renewed).not.toBe(secret);
     expect((await clientById(read(), id))?.secretHash).toBe(hashSecret(renewed));
     expect(await lastEvent()).toMatchObject({ action: 'client.renew-secret', object_id: id, after: null });
+    const authenticates = async (client_secret: string) => {
+      const form = new URLSearchParams({ client_id: id, client_secret, token: 'none' }).toString();
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+      return (await server.request('POST', '/oauth/introspect', { headers, raw: form })).status === 200;
+    };
+    expect(await authenticates(secret ?? '')).toBe(false);
+    expect(await authenticates(renewed)).toBe(true);
+    // Also once a server has come to know it.
+    const next = await db.write((tx) => renewClientSecret(tx, commandLine(), id, now));
+    expect(await authenticates(renewed)).toBe(false);
+    expect(await authenticates(next)).toBe(true);
     const open = await worldOf(server).client();
     await expect(db.write((tx) => renewClientSecret(tx, commandLine(), open.id, now))).rejects.toMatchObject({
       kind: 'invalid',
