@@ -30,6 +30,9 @@ export type AuthorizationQuery = Static<typeof AuthorizationQuery>;
 type ParameterName = keyof AuthorizationQuery;
 const NAMES = Object.keys(AuthorizationQuery.properties) as ParameterName[];
 
+/** RFC 6749, appendix A.1. PostgreSQL holds no NUL, and fails when it is asked for one. */
+const PRINTABLE = /^[\x20-\x7e]+$/;
+
 /** S256: 32 bytes in base64url (RFC 7636, section 4.2). */
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 
@@ -57,7 +60,7 @@ export async function targetOf(
   const clientId = single(query, 'client_id');
   if (clientId === undefined)
     return { fault: 'Its link does not say, in client_id, which application it is.' };
-  const client = await clientById(db.read, clientId);
+  const client = PRINTABLE.test(clientId) ? await clientById(db.read, clientId) : undefined;
   if (client === undefined) return { fault: 'Its client_id is not known here.' };
   if (Array.isArray(query.redirect_uri)) return { fault: 'Its link has more than one redirect_uri.' };
   const given = single(query, 'redirect_uri');

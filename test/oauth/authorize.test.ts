@@ -216,6 +216,8 @@ describe('A request whose client or redirect address is at fault', () => {
     ['without client_id', { client_id: undefined }],
     ['with an unknown client_id', { client_id: 'nobody' }],
     ['with client_id twice', { client_id: ['one', 'two'] }],
+    ['with a client_id that no database holds', { client_id: 'no\0body' }],
+    ['with a client_id that is too long', { client_id: 'x'.repeat(3_000) }],
     ['with redirect_uri twice', { redirect_uri: [CALLBACK, CALLBACK] }],
     ['with a redirect_uri that is not registered', { redirect_uri: 'https://evil.example/callback' }],
     ['with a relative redirect_uri', { redirect_uri: '/callback' }],
