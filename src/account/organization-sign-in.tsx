@@ -6,6 +6,7 @@ import { domainOf } from '../domain/identity-provider-settings.ts';
 import { type IdentityProvider, providerByEmail, providerOf } from '../domain/identity-providers.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { actorOf } from '../http/browser-sessions.ts';
+import { isFromElsewhere } from '../http/fetch-metadata.ts';
 import { Problem } from '../http/problems.ts';
 import { returnPath } from '../pages/addresses.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
@@ -104,7 +105,8 @@ export const registerOrganizationSignIn: RegisterRoutes = (app, context) => {
         );
       }
       const provider = await providerByEmail(db.read, email);
-      if (provider === undefined)
+      // Another site signs nobody in: the person has to follow the link here (OWASP ASVS 5, 7.6.2).
+      if (provider === undefined || isFromElsewhere(request))
         return reply.redirect(`/sign-in/organization?${new URLSearchParams({ to })}`, 303);
       try {
         const { organization, issuer, clientId, groupsClaim } = provider;

@@ -10,6 +10,7 @@ import { SessionEnded } from '../domain/sessions.ts';
 import { type RegisterRoutes, type TypedInstance, watchMethods } from '../http/area-plugin.ts';
 import { SERVER_AREA } from '../http/areas.ts';
 import { cookieNamed, cookieOptions, readSession, SignInNeeded } from '../http/browser-sessions.ts';
+import { isFromElsewhere } from '../http/fetch-metadata.ts';
 import { KINDS } from '../http/problem-kinds.ts';
 import { Problem, toProblem } from '../http/problems.ts';
 import { signInAddress } from './addresses.ts';
@@ -43,6 +44,14 @@ export function registerPages(
     });
     scope.addHook('preValidation', (request, reply, done) => {
       if (request.method === 'GET' || request.method === 'HEAD') done();
+      // A second fence: over plain http, and from another port of this machine, others may set the cookie as well.
+      else if (isFromElsewhere(request))
+        done(
+          new Problem(
+            'forbidden',
+            'This form was sent by another site. Open the page here, and send it there.',
+          ),
+        );
       else scope.csrfProtection(request, reply, done);
     });
     scope.setErrorHandler(async (error: FastifyError, request, reply) =>

@@ -208,6 +208,17 @@ describe('The way to the provider', () => {
     expect(Buffer.from(sealed, 'base64url').includes(state)).toBe(false);
   });
 
+  it.each(['cross-site', 'same-site'])('OWASP ASVS 5, 7.6.2: is not begun by a %s page', async (site) => {
+    const visitor = newVisitor(server);
+    const page = await visitor.open('/sign-in/organization');
+    const link = linkIn(await visitor.submit(page, { email: 'a@acme.example' }));
+    const begun = await visitor.get(link, { 'sec-fetch-site': site });
+    expect(begun.location).toBe(`${server.origin}/sign-in/organization?to=%2Faccount`);
+    expect(visitor.cookies.has('assay-single-sign-on')).toBe(false);
+    const followed = await visitor.get(link, { 'sec-fetch-site': 'same-origin' });
+    expect(followed.location).toContain('/auth?');
+  });
+
   it('discovers a provider once for many sign-ins, and anew after ten minutes', async () => {
     await begin(newVisitor(server), 'a@acme.example');
     const before = acmeProvider.requests.length;

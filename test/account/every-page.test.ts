@@ -1,0 +1,99 @@
+import type { RouteOptions } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { setUpTotp } from '../harness/second-factors.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor, type Visitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+/** For programs, which have no cookie. */
+const ENDPOINTS = ['/oauth/token', '/oauth/revoke', '/oauth/introspect'];
+
+const now = Date.UTC(2026, 5, 1);
+let server: TestServer;
+let routes: RouteOptions[];
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  routes = [];
+  await (await buildApp(server.context, (route) => routes.push(route))).close();
+});
+afterAll(() => server.close());
+
+const pathsOf = (method: string, matches: (access: unknown) => boolean): string[] =>
+  routes
+    .filter((route) => [route.method].flat().includes(method) && matches(route.config?.access))
+    .map(({ url }) => url.replace(/:\w+/g, 'some'));
+
+const forms = () =>
+  pathsOf('POST', (access) => typeof access === 'string' && access !== 'unlimited').filter(
+    (path) => !ENDPOINTS.includes(path),
+  );
+
+async function signedIn(): Promise<Visitor> {
+  const account = await worldOf(server).account();
+  const visitor = newVisitor(server);
+  await visitor.signIn(account.email, account.password);
+  return visitor;
+}
+
+const tokenOn = async (visitor: Visitor, path: string): Promise<string> =>
+  /name="_csrf" value="([^"]+)"/.exec((await visitor.open(path)).text)?.[1] ?? '';
+
+describe('Every form', () => {
+  it('is refused without its token, with that of another session, and with that of before the sign-in', async () => {
+    const stranger = newVisitor(server);
+    const early = await tokenOn(stranger, '/sign-in');
+    const others = await tokenOn(await signedIn(), '/account');
+    const visitor = await signedIn();
+    const secret = stranger.cookies.get('assay-form') ?? '';
+    expect(forms().length).toBeGreaterThan(25);
+    for (const path of forms()) {
+      for (const token of ['', others, early]) {
+        const browser = newVisitor(server);
+        for (const [name, value] of visitor.cookies) browser.cookies.set(name, value);
+        if (token === early) browser.cookies.set('assay-form', secret);
+        expect(`${path} ${(await browser.post(path, { _csrf: token })).status}`).toBe(`${path} 403`);
+      }
+    }
+    expect((await visitor.get('/account')).status).toBe(200);
+  });
+
+  it('is refused when another site sends it, even with its token', async () => {
+    const visitor = await signedIn();
+    const token = await tokenOn(visitor, '/account');
+    for (const path of forms()) {
+      for (const site of ['cross-site', 'same-site']) {
+        const answer = await visitor.post(path, { _csrf: token }, { 'sec-fetch-site': site });
+        expect(`${path} ${answer.status}`).toBe(`${path} 403`);
+      }
+    }
+    for (const headers of [{ 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'none' }, undefined]) {
+      const answer = await visitor.post('/account/name', { _csrf: token, name: 'Ada' }, headers);
+      expect(answer.status).toBe(303);
+    }
+  });
+});
+
+describe('Half a sign-in', () => {
+  it('opens no page and takes no form that is for people who signed in', async () => {
+    const account = await worldOf(server).account();
+    const owner = newVisitor(server);
+    await owner.signIn(account.email, account.password);
+    await setUpTotp(owner, now);
+    const half = newVisitor(server);
+    expect((await half.signIn(account.email, account.password)).location).toContain('/sign-in/second-factor');
+    const token = await tokenOn(half, '/sign-in/second-factor');
+    const isForSessions = (access: unknown) => access === 'session';
+    expect(pathsOf('POST', isForSessions).length).toBeGreaterThan(10);
+    const answers = [
+      ...(await Promise.all(pathsOf('GET', isForSessions).map((path) => half.get(path)))),
+      ...(await Promise.all(pathsOf('POST', isForSessions).map((path) => half.post(path, { _csrf: token })))),
+      await half.get('/passkeys/options?for=confirm'),
+    ];
+    for (const { status, location, text } of answers) {
+      expect(status).toBe(303);
+      expect(location).toMatch(new RegExp(`^${server.origin}/sign-in(\\?|$)`));
+      expect(text).toBe('');
+    }
+  });
+});
