@@ -110,8 +110,9 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
     baseUrl: toUrl('ASSAY_BASE_URL', text('ASSAY_BASE_URL')),
     baseUrlFedramp: toUrl('ASSAY_BASE_URL_FEDRAMP', text('ASSAY_BASE_URL_FEDRAMP')),
     clientBaseUrl,
-    authUrl: toUrl('ASSAY_AUTH_URL', text('ASSAY_AUTH_URL')),
-    errorTypeBase: toUrl('ASSAY_ERROR_TYPE_BASE', text('ASSAY_ERROR_TYPE_BASE')),
+    // It may have a query, and no fragment (RFC 6749, section 3.1).
+    authUrl: toUrl('ASSAY_AUTH_URL', text('ASSAY_AUTH_URL'), /#/),
+    errorTypeBase: toUrl('ASSAY_ERROR_TYPE_BASE', text('ASSAY_ERROR_TYPE_BASE'), /\?/),
     issuer: toUrl('ASSAY_ISSUER', text('ASSAY_ISSUER')) ?? clientBaseUrl,
     externalIssuer: toExternalIssuer(text),
     accessTokenLifetime: seconds('ASSAY_ACCESS_TOKEN_SECONDS', 3_600, 60, DAY_SECONDS),
@@ -199,11 +200,17 @@ function oneOf<const T extends string>(name: string, value: string, allowed: rea
   return found;
 }
 
-function toUrl(name: string, value: string | undefined): string | undefined {
+/** @param refused what it may not have, as paths are added to it; nor may an issuer have these (RFC 8414, section 2) */
+function toUrl(name: string, value: string | undefined, refused = /[?#]/): string | undefined {
   if (value === undefined) return undefined;
   if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
     throw new ConfigError(`${name} must be an http or https address, not "${value}".`);
   }
+  const { username, password } = new URL(value);
+  if (refused.test(value)) throw new ConfigError(`${name} must not have a query or a fragment.`);
+  // The value may hold a password, so the message does not repeat it.
+  if (username !== '' || password !== '')
+    throw new ConfigError(`${name} must not have a user name or a password.`);
   return value.replace(/\/+$/, '');
 }
 

@@ -1,6 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCOPES } from '../../src/auth/scopes.ts';
+import { loadConfig } from '../../src/config.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { applicationsOf } from './applications.ts';
 
@@ -101,5 +102,15 @@ describe('The metadata of the authorization server', () => {
     expect((await server.request('GET', `${PATH}/acme`)).status).toBe(404);
     const { status, headers } = await server.request('POST', PATH);
     expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it.each([
+    ['RFC 8414, 2', 'ASSAY_ISSUER', 'https://assay.example/?tenant=1'],
+    ['RFC 8414, 2', 'ASSAY_ISSUER', 'https://assay.example/#tenant'],
+    ['RFC 8414, 2', 'ASSAY_CLIENT_BASE_URL', 'https://assay.example?'],
+    ['RFC 6749, 3.1', 'ASSAY_AUTH_URL', 'https://assay.example/oauth/authorize#here'],
+    ['RFC 3986, 3.2.1', 'ASSAY_ISSUER', 'https://user:pass@assay.example'],
+  ])('%s: %s cannot be %s', (_section, name, value) => {
+    expect(() => loadConfig({}, { [name]: value })).toThrow(new RegExp(`^${name} `));
   });
 });
