@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { KeyObject, randomBytes, sign, type SignKeyObjectInput } from 'node:crypto';
 import {
   closeSync,
   fsyncSync,
@@ -14,15 +14,14 @@ import {
 import { join } from 'node:path';
 import {
   calculateJwkThumbprint,
-  type CryptoKey,
   createLocalJWKSet,
+  type CryptoKey,
   exportJWK,
   generateKeyPair,
   importJWK,
   type JWK,
   type JWTPayload,
   jwtVerify,
-  SignJWT,
 } from 'jose';
 
 const ALGORITHM = 'ES256';
@@ -69,8 +68,9 @@ interface KeyRing {
   changed: number;
   /** Whether it was read so soon after that change that it may have missed the next one. */
   hasty: boolean;
-  kid: string;
-  signingKey: CryptoKey;
+  /** The first part of every token, as it is signed. */
+  header: string;
+  signingKey: SignKeyObjectInput;
   jwks: { keys: JWK[] };
   publicKeys: ReturnType<typeof createLocalJWKSet>;
 }
@@ -115,14 +115,19 @@ export async function loadKeys(dataDirectory: string, issuer: IssuerName): Promi
     },
     secret,
     async sign(claims, { issuedAt, expiresAt }) {
-      const { kid, signingKey } = await current();
-      return new SignJWT(claims)
-        .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt', kid })
-        .setIssuer(issuer.current())
-        .setAudience(issuer.current())
-        .setIssuedAt(Math.floor(issuedAt / 1000))
-        .setExpirationTime(Math.floor(expiresAt / 1000))
-        .sign(signingKey);
+      const { header, signingKey } = await current();
+      const name = issuer.current();
+      const payload = {
+        ...claims,
+        iss: name,
+        aud: name,
+        iat: Math.floor(issuedAt / 1000),
+        exp: Math.floor(expiresAt / 1000),
+      };
+      // By hand (RFC 7515, section 3.1) and in this thread: half the processor time of jose's, whose signature is made in
+      // another one, where passwords may be waiting. See docs/adr/0016.
+      const signed = `${header}.${base64url(payload)}`;
+      return `${signed}.${sign('sha256', Buffer.from(signed), signingKey).toString('base64url')}`;
     },
     async verify(token, now) {
       try {
@@ -216,15 +221,21 @@ async function readRing(folder: string): Promise<KeyRing> {
   const keys = readKeys(folder);
   const [newest] = keys;
   if (newest === undefined) throw new Error(`There is no signing key in ${folder}.`);
+  const key = await importJWK(newest, ALGORITHM, { extractable: true });
   const jwks = { keys: keys.map(publicHalf) };
   return {
     changed,
     hasty,
-    kid: newest.kid,
-    signingKey: (await importJWK(newest, ALGORITHM)) as CryptoKey,
+    header: base64url({ alg: ALGORITHM, typ: 'at+jwt', kid: newest.kid }),
+    // RFC 7518, section 3.4: both halves of the signature one after the other.
+    signingKey: { key: KeyObject.from(key as CryptoKey), dsaEncoding: 'ieee-p1363' },
     jwks,
     publicKeys: createLocalJWKSet(jwks),
   };
+}
+
+function base64url(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
 async function newSigningKey(): Promise<JWK & { kid: string }> {

@@ -23,6 +23,14 @@ export function unindexed(column: Expression<number>): RawBuilder<number> {
   return sql<number>`+${column}`;
 }
 
+/**
+ * What ends a select of a unit of work whose rows nobody may delete until the unit is over. Where there is one writer at
+ * a time, it need not be said.
+ */
+export function keepingRows(db: Pick<Reader, 'getExecutor'>): RawBuilder<unknown> {
+  return db.getExecutor().adapter instanceof PostgresAdapter ? sql`for key share` : sql``;
+}
+
 /** The form that names are compared by: without regard to case, outer space or composition of characters. */
 export function nameKey(name: string): string {
   return name.trim().normalize('NFC').toLowerCase();

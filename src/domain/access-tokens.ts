@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Actor } from '../auth/callers.ts';
 import type { Keys } from '../auth/keys.ts';
 import { isScope, type Scope, scopesOf } from '../auth/scopes.ts';
-import type { Reader, Transaction } from '../db/engine.ts';
+import { prepareInsert } from '../db/bulk.ts';
+import type { Database, Reader, Transaction } from '../db/engine.ts';
+import { isOneOf, keepingRows } from '../db/portable.ts';
 import { prepare, prepareWrite } from '../db/prepared.ts';
-import { recordChange } from './audit.ts';
+import { SharedWrite } from '../db/shared-write.ts';
+import { recordChanges } from './audit.ts';
 import { Failure, missing } from './failure.ts';
 
 /** What an application was given. */
@@ -29,15 +32,17 @@ export interface SignedToken extends AccessGrant {
   expiresAt: number;
 }
 
-interface AccountRow {
+/** An account, as far as a token tells of it. */
+export interface TokenAccount {
   uid: string;
   admin: number;
   staff: number;
-  organization_id: number | null;
+  organizationId: number | null;
+  /** The uid of its organization. */
   organization: string | null;
 }
 
-const accountById = prepare<{ id: number }, AccountRow>((db, p) =>
+const accountById = prepare<{ id: number }, TokenAccount>((db, p) =>
   db
     .selectFrom('users')
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')
@@ -45,50 +50,40 @@ const accountById = prepare<{ id: number }, AccountRow>((db, p) =>
       'users.uid',
       'users.admin',
       'users.staff',
-      'users.organization_id',
+      'users.organization_id as organizationId',
       'organizations.uid as organization',
     ])
     .where('users.id', '=', p.id)
     .where('users.banned_at', 'is', null),
 );
 
-/** Takes its row from the account and the client, so that a ban or a deletion in between leaves nothing to insert. */
-const insertToken = prepareWrite<
-  {
-    id: string;
-    user: number;
-    scopes: string;
-    issued: number;
-    expires: number;
-    client: string;
-    grant: string | null;
-  },
-  { id: string }
->((tx, p) =>
+const accountsNotBanned = prepareWrite<{ ids: number[] }, { id: number }>((tx, p) =>
   tx
-    .insertInto('tokens')
-    .columns(['id', 'kind', 'user_id', 'scopes', 'created_at', 'expires_at', 'client_id', 'grant_id'])
-    .expression(
-      tx
-        .selectFrom('users')
-        .select((eb) => [
-          eb.cast<string>(eb.val(p.id), 'text').as('id'),
-          eb.val('jwt').as('kind'),
-          'users.id as user_id',
-          eb.cast<string>(eb.val(p.scopes), 'text').as('scopes'),
-          eb.cast<number>(eb.val(p.issued), 'bigint').as('created_at'),
-          eb.cast<number>(eb.val(p.expires), 'bigint').as('expires_at'),
-          eb.cast<string>(eb.val(p.client), 'text').as('client_id'),
-          eb.cast<string>(eb.val(p.grant), 'text').as('grant_id'),
-        ])
-        .where('users.id', '=', p.user)
-        .where('users.banned_at', 'is', null)
-        .where((eb) =>
-          eb.exists(eb.selectFrom('oauth_clients').select('id').where('oauth_clients.id', '=', p.client)),
-        ),
-    )
-    .returning('id'),
+    .selectFrom('users')
+    .select('id')
+    .where((eb) => isOneOf(tx, eb.ref('id'), p.ids))
+    .where('banned_at', 'is', null),
 );
+
+/** Whoever deletes one of them waits until the tokens that are stored now are there, and then ends them. */
+const clientsKept = prepareWrite<{ ids: string[] }, { id: string }>((tx, p) =>
+  tx
+    .selectFrom('oauth_clients')
+    .select('id')
+    .where((eb) => isOneOf(tx, eb.ref('id'), p.ids))
+    .modifyEnd(keepingRows(tx)),
+);
+
+const insertTokens = prepareInsert('tokens', {
+  id: 'text',
+  kind: 'text',
+  user_id: 'int',
+  scopes: 'text',
+  created_at: 'int',
+  expires_at: 'int',
+  client_id: 'text',
+  grant_id: 'text',
+});
 
 /**
  * Reads what an application asks for (RFC 6749, section 3.3). It gets what the account may hold of it, and all of that
@@ -113,6 +108,11 @@ export function scopesIn(text: string): Scope[] | undefined {
   return scopes.length > 0 && scopes.every(isScope) ? scopes : undefined;
 }
 
+/** @returns what tokens tell of an account; nothing for one that is banned or gone */
+export async function tokenAccount(db: Reader, userId: number): Promise<TokenAccount | undefined> {
+  return (await accountById(db, { id: userId }))[0];
+}
+
 /**
  * Signs an access token for an application, outside any unit of work, as signing takes its time. It has what the account
  * may hold now of the grant's scopes.
@@ -126,7 +126,20 @@ export async function signAccessToken(
   lifetime: number,
   now: number,
 ): Promise<SignedToken> {
-  const [account] = await accountById(db, { id: grant.userId });
+  return signFor(await tokenAccount(db, grant.userId), keys, grant, lifetime, now);
+}
+
+/**
+ * The same for an account that has been read.
+ * @throws Failure as `signAccessToken` does; `missing` for no account
+ */
+export async function signFor(
+  account: TokenAccount | undefined,
+  keys: Keys,
+  grant: AccessGrant,
+  lifetime: number,
+  now: number,
+): Promise<SignedToken> {
   if (account === undefined) throw missing('user');
   const scopes = scopesOf({ staff: account.staff === 1, admin: account.admin === 1 }).filter((scope) =>
     grant.scopes.includes(scope),
@@ -147,7 +160,7 @@ export async function signAccessToken(
     },
     { issuedAt: now, expiresAt },
   );
-  return { ...grant, scopes, id, token, organizationId: account.organization_id, issuedAt: now, expiresAt };
+  return { ...grant, scopes, id, token, organizationId: account.organizationId, issuedAt: now, expiresAt };
 }
 
 /**
@@ -155,24 +168,73 @@ export async function signAccessToken(
  * @throws Failure `missing` when its user was banned, or it or its client deleted, in the meantime
  */
 export async function storeAccessToken(tx: Transaction, actor: Actor, signed: SignedToken): Promise<void> {
-  const { id, userId, clientId, grantId, organizationId, issuedAt, expiresAt } = signed;
-  const scopes = signed.scopes.join(' ');
-  const [stored] = await insertToken(tx, {
-    id,
-    user: userId,
-    scopes,
-    issued: issuedAt,
-    expires: expiresAt,
-    client: clientId,
-    grant: grantId,
-  });
-  if (stored === undefined) throw missing('user');
-  await recordChange(tx, actor, {
-    at: issuedAt,
-    action: 'token.create',
-    object: ['token', id],
-    organizationId,
-    before: null,
-    after: { user: userId, kind: 'jwt', client: clientId, grant: grantId, scopes, expires_at: expiresAt },
-  });
+  const [stored] = await storeAccessTokens(tx, [{ actor, signed }]);
+  if (stored !== true) throw missing('user');
+}
+
+/** A signed token, and who it is given to. */
+export interface TokenFor {
+  actor: Actor;
+  signed: SignedToken;
+}
+
+/**
+ * Makes what stores the tokens of requests that come at the same time in one unit of work.
+ * @returns a function that resolves once its token is durable, and throws what `storeAccessToken` does for that one alone
+ */
+export function sharedTokenStore(db: Database): (actor: Actor, signed: SignedToken) => Promise<void> {
+  const shared = new SharedWrite(db, storeAccessTokens);
+  return async (actor, signed) => {
+    if (!(await shared.write({ actor, signed }))) throw missing('user');
+  };
+}
+
+/**
+ * Stores many signed tokens.
+ * @returns for each whether it was stored: it was not when its user was banned, or it or its client deleted, in the
+ *   meantime
+ */
+export async function storeAccessTokens(tx: Transaction, tokens: readonly TokenFor[]): Promise<boolean[]> {
+  const idsOf = <T>(id: (signed: SignedToken) => T): T[] => [...new Set(tokens.map((one) => id(one.signed)))];
+  const clients = await clientsKept(tx, { ids: idsOf(({ clientId }) => clientId) });
+  const users = await accountsNotBanned(tx, { ids: idsOf(({ userId }) => userId) });
+  const clientIds = new Set(clients.map(({ id }) => id));
+  const userIds = new Set(users.map(({ id }) => id));
+  const good = tokens.map(({ signed }) => clientIds.has(signed.clientId) && userIds.has(signed.userId));
+  const stored = tokens
+    .filter((_token, index) => good[index])
+    .map(({ actor, signed }) => ({ actor, signed, scopes: signed.scopes.join(' ') }));
+  await insertTokens(
+    tx,
+    stored.map(({ signed: { id, userId, clientId, grantId, issuedAt, expiresAt }, scopes }) => [
+      id,
+      'jwt',
+      userId,
+      scopes,
+      issuedAt,
+      expiresAt,
+      clientId,
+      grantId,
+    ]),
+  );
+  await recordChanges(
+    tx,
+    stored.map(({ actor, signed, scopes }) => {
+      const { id, userId, clientId, grantId, organizationId, issuedAt, expiresAt } = signed;
+      const after = {
+        user: userId,
+        kind: 'jwt',
+        client: clientId,
+        grant: grantId,
+        scopes,
+        expires_at: expiresAt,
+      };
+      const object = ['token', id] as const;
+      return {
+        actor,
+        change: { at: issuedAt, action: 'token.create', object, organizationId, before: null, after },
+      };
+    }),
+  );
+  return good;
 }

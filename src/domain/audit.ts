@@ -79,24 +79,29 @@ const insertEvents = prepareInsert('audit_events', {
   after: 'text',
 });
 
+/** A change and who made it. */
+export interface ChangeBy {
+  actor: Actor;
+  change: Change;
+}
+
 /** The same for many changes of one unit of work. */
-export async function recordChanges(
-  tx: Transaction,
-  actor: Actor,
-  changes: readonly Change[],
-): Promise<void> {
-  const rows = changes.map(({ at, action, object, organizationId, before, after }) => [
-    at,
-    action,
-    object[0],
-    String(object[1]),
-    organizationId,
-    actor.userId,
-    actor.credentialId,
-    actor.address,
-    actor.requestId,
-    before === null ? null : JSON.stringify(before),
-    after === null ? null : JSON.stringify(after),
-  ]);
+export async function recordChanges(tx: Transaction, changes: readonly ChangeBy[]): Promise<void> {
+  const rows = changes.map(
+    ({ actor, change: { at, action, object, organizationId, before, after } }) =>
+      [
+        at,
+        action,
+        object[0],
+        String(object[1]),
+        organizationId,
+        actor.userId,
+        actor.credentialId,
+        actor.address,
+        actor.requestId,
+        before === null ? null : JSON.stringify(before),
+        after === null ? null : JSON.stringify(after),
+      ] as const,
+  );
   await insertEvents(tx, rows);
 }

@@ -52,8 +52,8 @@ const readChanges = prepare<typeof ROW, { changes: number }>((db, p) =>
 );
 
 /**
- * Tells every instance that a credential may have ended. To be called in the unit of work that bans a user, takes
- * rights away or revokes a token.
+ * Tells every instance that a credential may have ended. To be called in the unit of work that bans a user, changes
+ * their rights, revokes a token, or changes or deletes a client.
  */
 export async function credentialsChanged(tx: Transaction): Promise<void> {
   await tx

@@ -77,7 +77,10 @@ export async function putHostScans(
   await insertPorts(tx, writing.ports);
   await insertCounts(tx, writing.counts);
   await recountPorts(tx, writing.recount);
-  await recordChanges(tx, actor, writing.changes);
+  await recordChanges(
+    tx,
+    writing.changes.map((change) => ({ actor, change })),
+  );
   return { ...outcome, created: created.size };
 }
 

@@ -6,6 +6,7 @@ import type { Keys } from '../auth/keys.ts';
 import { isScope, type Scope, scopesOf } from '../auth/scopes.ts';
 import { isPersonalToken, looksPersonal } from '../auth/secrets.ts';
 import type { Database } from '../db/engine.ts';
+import { SharedQuestion } from '../db/shared-question.ts';
 import {
   type Credential,
   credentialChanges,
@@ -62,10 +63,7 @@ export class TokenCache {
   readonly #entries = new LRUCache<string, Entry>({ max: MAX_TOKENS });
   #uses = new Map<string, TokenUse>();
   readonly #timer: NodeJS.Timeout;
-  /** Settles when the last question that was put is answered. */
-  #asked: Promise<void> = Promise.resolve();
-  /** The answer to the question that is put next. */
-  #next: Promise<Changes> | undefined;
+  readonly #changes = new SharedQuestion(() => this.#readChanges());
   #hits = 0;
   #misses = 0;
 
@@ -82,7 +80,7 @@ export class TokenCache {
   async identify(token: string, now: number): Promise<Identity | undefined> {
     const key = createHash('sha256').update(token).digest('base64');
     // Counted before the reading that it stands for, so that a change in between is seen next time.
-    const seen = await this.#countChanges();
+    const seen = await this.#changes.ask();
     const entry = this.#entries.get(key);
     // Of ours, it may have been signed with a key that is gone, so it is proved anew.
     const known = entry?.external !== undefined || entry?.seen.keys === seen.keys ? entry : undefined;
@@ -145,24 +143,7 @@ export class TokenCache {
     await this.flush().catch(() => undefined);
   }
 
-  /**
-   * Asks the database how often credentials have changed, and the keys how often one was taken away. Requests that wait
-   * share an answer, but never one to a question that was put before they came: what was revoked before a request is
-   * revoked for it.
-   */
-  #countChanges(): Promise<Changes> {
-    this.#next ??= this.#asked.then(() => {
-      this.#next = undefined;
-      const answer = this.#readChanges();
-      this.#asked = answer.then(
-        () => undefined,
-        () => undefined,
-      );
-      return answer;
-    });
-    return this.#next;
-  }
-
+  /** How often credentials have changed, as the database has it, and how often a signing key was taken away. */
   async #readChanges(): Promise<Changes> {
     const keys = await this.#keys.removals();
     return { credentials: await credentialChanges(this.#db.read), keys };

@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { matchesHash } from '../auth/secrets.ts';
 import type { Context } from '../context.ts';
 import { recordRefusedSecret } from '../domain/client-refusals.ts';
-import { clientById, type OAuthClient } from '../domain/oauth-clients.ts';
+import type { KnownClient, KnownClients } from '../domain/known-clients.ts';
+import type { OAuthClient } from '../domain/oauth-clients.ts';
 import { countHeaders } from '../http/access.ts';
 import { formDecoded } from './form-parameters.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -34,11 +35,12 @@ interface Presented {
  */
 export async function authenticateClient(
   context: Context,
+  clients: KnownClients,
   request: FastifyRequest,
   parameters: ClientParameters,
-): Promise<OAuthClient> {
+): Promise<KnownClient> {
   const presented = readClient(request, parameters);
-  const client = await clientById(context.db.read, presented.id);
+  const client = await clients.find(presented.id);
   if (presented.secret === undefined) {
     if (client?.kind !== 'public') throw refused();
     return client;

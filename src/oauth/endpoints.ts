@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
+import { KnownClients } from '../domain/known-clients.ts';
 import { watchMethods } from '../http/area-plugin.ts';
 import { SERVER_AREA } from '../http/areas.ts';
 import { readForms } from './form-parameters.ts';
@@ -14,6 +15,7 @@ const PREFLIGHT_SECONDS = 600;
 
 /** Adds what applications call without a browser page in between: they send forms and get JSON, and no cookie counts. */
 export function registerOAuthEndpoints(app: FastifyInstance, context: Context): void {
+  const clients = new KnownClients(context.db);
   app.register(async (scope: FastifyInstance) => {
     const refuse = watchMethods(scope, SERVER_AREA);
     registerMetadata(scope, context);
@@ -24,7 +26,7 @@ export function registerOAuthEndpoints(app: FastifyInstance, context: Context): 
     readForms(scope);
     answerOAuthErrors(scope, context);
     const refuse = watchMethods(scope, SERVER_AREA);
-    registerIntrospection(scope, context);
+    registerIntrospection(scope, context, clients);
     refuse();
   });
 
@@ -33,8 +35,8 @@ export function registerOAuthEndpoints(app: FastifyInstance, context: Context): 
     answerOAuthErrors(scope, context);
     allowEveryOrigin(scope);
     const refuse = watchMethods(scope, SERVER_AREA);
-    registerToken(scope, context);
-    registerRevocation(scope, context);
+    registerToken(scope, context, clients);
+    registerRevocation(scope, context, clients);
     for (const url of ['/oauth/token', '/oauth/revoke']) registerPreflight(scope, url);
     refuse();
   });

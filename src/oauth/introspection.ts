@@ -9,6 +9,7 @@ import {
   liveRefreshToken,
   liveTokenById,
 } from '../domain/token-states.ts';
+import type { KnownClients } from '../domain/known-clients.ts';
 import { authenticateClient, requireConfidential } from './client-authentication.ts';
 import { formParameters, required } from './form-parameters.ts';
 import { isJwt } from './revocation.ts';
@@ -22,14 +23,14 @@ interface Found {
 }
 
 /** Adds the introspection endpoint (RFC 7662), for confidential clients. */
-export function registerIntrospection(scope: FastifyInstance, context: Context): void {
+export function registerIntrospection(scope: FastifyInstance, context: Context, clients: KnownClients): void {
   scope.post(
     '/oauth/introspect',
     { config: { operation: 'oauth-introspect', access: 'open' }, schema: { hide: true } },
     async (request) => {
       const parameters = formParameters(request.body, PARAMETERS);
       const given = required(parameters, 'token');
-      const client = requireConfidential(await authenticateClient(context, request, parameters));
+      const client = requireConfidential(await authenticateClient(context, clients, request, parameters));
       const found = await findToken(context, given, context.clock());
       // What a client may not know of looks as if it were not there (RFC 7662, section 2.2).
       if (found === undefined || !(await maySee(context, client, found.token))) return { active: false };

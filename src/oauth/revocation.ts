@@ -9,6 +9,7 @@ import { refreshTokenBySecret } from '../domain/refresh-tokens.ts';
 import { revokeToken } from '../domain/tokens.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { formParameters, required } from './form-parameters.ts';
+import type { KnownClients } from '../domain/known-clients.ts';
 import { OAuthError } from './oauth-error.ts';
 import { actorFor } from './token.ts';
 
@@ -21,14 +22,14 @@ interface Revocation {
 }
 
 /** Adds the revocation endpoint (RFC 7009). A token tells by its form what it is, so the hint is not needed. */
-export function registerRevocation(scope: FastifyInstance, context: Context): void {
+export function registerRevocation(scope: FastifyInstance, context: Context, clients: KnownClients): void {
   scope.post(
     '/oauth/revoke',
     { config: { operation: 'oauth-revoke', access: 'open' }, schema: { hide: true } },
     async (request, reply) => {
       const parameters = formParameters(request.body, PARAMETERS);
       const token = required(parameters, 'token');
-      const client = await authenticateClient(context, request, parameters);
+      const client = await authenticateClient(context, clients, request, parameters);
       const revocation = { client, actor: actorFor(client, request), now: context.clock() };
       if (isJwt(token)) await revokeAccess(context, token, revocation);
       else await revokeRefresh(context, token, revocation);

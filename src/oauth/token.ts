@@ -6,13 +6,16 @@ import type { Context } from '../context.ts';
 import {
   type AccessGrant,
   scopesIn,
+  sharedTokenStore,
   signAccessToken,
+  signFor,
   type SignedToken,
   storeAccessToken,
 } from '../domain/access-tokens.ts';
 import { findCode, takeCode } from '../domain/authorization-codes.ts';
 import { Failure } from '../domain/failure.ts';
 import { type Grant, type RevocationReason, revokeGrant } from '../domain/grants.ts';
+import type { KnownClient, KnownClients } from '../domain/known-clients.ts';
 import { type OAuthClient, scopesFor } from '../domain/oauth-clients.ts';
 import { issueRefreshToken, refreshTokenBySecret, takeRefreshToken } from '../domain/refresh-tokens.ts';
 import { authenticateClient } from './client-authentication.ts';
@@ -33,7 +36,9 @@ const PARAMETERS = [
 /** What a request for a token has to go by. */
 interface TokenRequest {
   context: Context;
-  client: OAuthClient;
+  client: KnownClient;
+  /** Stores a token that comes of nothing that has to be used up with it. */
+  storeShared: ReturnType<typeof sharedTokenStore>;
   parameters: Partial<Record<(typeof PARAMETERS)[number], string>>;
   /** @returns who does this for the audit log: the client, for a user */
   actor: (userId: number) => Actor;
@@ -56,14 +61,15 @@ const GRANTS: Readonly<Record<string, (request: TokenRequest) => Promise<Issued>
 export const GRANT_TYPES = Object.keys(GRANTS);
 
 /** Adds the token endpoint (RFC 6749, section 3.2). */
-export function registerToken(scope: FastifyInstance, context: Context): void {
+export function registerToken(scope: FastifyInstance, context: Context, clients: KnownClients): void {
+  const storeShared = sharedTokenStore(context.db);
   scope.post(
     '/oauth/token',
     { config: { operation: 'oauth-token', access: 'open' }, schema: { hide: true } },
     async (request, reply) => {
       const parameters = formParameters(request.body, PARAMETERS);
       const grantType = required(parameters, 'grant_type');
-      const client = await authenticateClient(context, request, parameters);
+      const client = await authenticateClient(context, clients, request, parameters);
       const grant = Object.hasOwn(GRANTS, grantType) ? GRANTS[grantType] : undefined;
       if (grant === undefined)
         throw new OAuthError(
@@ -73,6 +79,7 @@ export function registerToken(scope: FastifyInstance, context: Context): void {
       const { access, refreshToken } = await grant({
         context,
         client,
+        storeShared,
         parameters,
         actor: actorFor(client, request),
         now: context.clock(),
@@ -150,14 +157,17 @@ async function refresh({ context, client, parameters, actor, now }: TokenRequest
 }
 
 /** RFC 6749, section 4.4: the client acts as the account that it was registered with. */
-async function actAsOwnAccount({ context, client, parameters, actor, now }: TokenRequest): Promise<Issued> {
+async function actAsOwnAccount(request: TokenRequest): Promise<Issued> {
+  const { context, client, storeShared, parameters, actor, now } = request;
   if (client.kind === 'public' || client.userId === null)
     throw new OAuthError('unauthorized_client', 'The client has no account that it could act as.');
   const scopes = scopesFor(client, requestedScopes(parameters.scope) ?? ALL_SCOPES);
-  const by = actor(client.userId);
   const grant = { userId: client.userId, clientId: client.id, grantId: null, scopes };
-  const access = await sign(context, grant, 'unauthorized_client', now);
-  await context.db.write((tx) => storeAccessToken(tx, by, access)).catch(refuseWith('unauthorized_client'));
+  const { keys, config } = context;
+  const access = await signFor(client.account, keys, grant, config.accessTokenLifetime, now).catch(
+    refuseWith('unauthorized_client'),
+  );
+  await storeShared(actor(client.userId), access).catch(refuseWith('unauthorized_client'));
   return { access };
 }
 

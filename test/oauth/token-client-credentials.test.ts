@@ -2,10 +2,16 @@ import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
+import { buildApp } from '../../src/app.ts';
+import { openContext } from '../../src/context.ts';
+import { sharedTokenStore, signAccessToken } from '../../src/domain/access-tokens.ts';
 import { banUser } from '../../src/domain/bans.ts';
+import { applyGroups } from '../../src/domain/identity-groups.ts';
+import type { IdentityProvider } from '../../src/domain/identity-providers.ts';
+import { deleteClient, renewClientSecret } from '../../src/domain/oauth-clients.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
-import { applicationsOf, INSECURE, type TestClient } from './applications.ts';
+import { applicationsOf, basic, INSECURE, type TestClient } from './applications.ts';
 
 let server: TestServer;
 let apps: ReturnType<typeof applicationsOf>;
@@ -76,6 +82,128 @@ describe('The client credentials grant', () => {
     expect([status, body.error]).toEqual([400, 'unauthorized_client']);
   });
 
+  it('stores tokens that are asked for at the same time together, and refuses one alone', async () => {
+    const { db, keys } = server.context;
+    const banned = await worldOf(server).user({ organization: 'acme' });
+    const doomed = await apps.client({ kind: 'confidential', userId: account.id });
+    const grants = [
+      { userId: account.id, clientId: script.id },
+      { userId: banned.id, clientId: script.id },
+      { userId: account.id, clientId: doomed.id },
+      { userId: account.id, clientId: script.id },
+    ];
+    const tokens = await Promise.all(
+      grants.map((grant) =>
+        signAccessToken(db.read, keys, { ...grant, grantId: null, scopes: ['api'] }, 60_000, Date.now()),
+      ),
+    );
+    await db.write((tx) => banUser(tx, commandLine(), banned.id, Date.now()));
+    await db.write((tx) => deleteClient(tx, commandLine(), doomed.id, Date.now()));
+
+    const store = sharedTokenStore(db);
+    const before = db.statistics().transactions;
+    const results = await Promise.allSettled(
+      tokens.map((signed, index) => store({ ...commandLine(), requestId: `request-${index}` }, signed)),
+    );
+    expect(results).toEqual([
+      { status: 'fulfilled', value: undefined },
+      { status: 'rejected', reason: expect.objectContaining({ kind: 'missing' }) },
+      { status: 'rejected', reason: expect.objectContaining({ kind: 'missing' }) },
+      { status: 'fulfilled', value: undefined },
+    ]);
+    expect(db.statistics().transactions - before).toBe(1);
+    const ids = tokens.map(({ id }) => id);
+    const rows = await db.read.selectFrom('tokens').select('id').where('id', 'in', ids).execute();
+    expect(rows.map(({ id }) => id).toSorted()).toEqual([ids[0] ?? '', ids[3] ?? ''].toSorted());
+    const events = (await worldOf(server).auditEvents()).filter(({ object_id }) => ids.includes(object_id));
+    expect(events.map(({ object_id, request_id }) => [object_id, request_id])).toEqual([
+      [ids[0], 'request-0'],
+      [ids[3], 'request-3'],
+    ]);
+  });
+
+  it('gives many at once, each its own and each in the audit log', async () => {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => apps.clientCredentials(script)));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const ids = new Set(answers.map(({ body }) => decodeJwt(body.access_token).jti));
+    expect(ids.size).toBe(40);
+    const events = (await worldOf(server).auditEvents()).filter(({ object_id }) => ids.has(object_id));
+    expect(events).toHaveLength(40);
+    expect(new Set(events.map(({ request_id }) => request_id)).size).toBe(40);
+  });
+
+  it.each([
+    [
+      'a client that is deleted',
+      401,
+      'invalid_client',
+      ({ id }: TestClient) =>
+        server.context.db.write((tx) => deleteClient(tx, commandLine(), id, Date.now())),
+    ],
+    [
+      'an account that is banned',
+      400,
+      'unauthorized_client',
+      (_client: TestClient, userId: number) =>
+        server.context.db.write((tx) => banUser(tx, commandLine(), userId, Date.now())),
+    ],
+    [
+      'a secret that is replaced',
+      401,
+      'invalid_client',
+      ({ id }: TestClient) =>
+        server.context.db.write((tx) => renewClientSecret(tx, commandLine(), id, Date.now())),
+    ],
+  ])(
+    'gives nothing to %s from the next request on, in other instances too',
+    async (_what, status, error, end) => {
+      const user = await worldOf(server).user({ organization: 'acme' });
+      const client = await apps.client({ kind: 'confidential', userId: user.id });
+      const other = await secondInstance();
+      const here = async () => {
+        const answer = await apps.clientCredentials(client);
+        return [answer.status, answer.body.error];
+      };
+      try {
+        // Twice, so that both remember it.
+        for (const ask of [here, () => other.ask(client), here, () => other.ask(client)])
+          expect(await ask()).toEqual([200, undefined]);
+        await end(client, user.id);
+        expect(await other.ask(client)).toEqual([status, error]);
+        expect(await here()).toEqual([status, error]);
+      } finally {
+        await other.close();
+      }
+    },
+  );
+
+  it('gives the scopes of the account’s role from the next request on, in other instances too', async () => {
+    const user = await worldOf(server).user({ organization: 'acme', admin: true });
+    await worldOf(server).user({ organization: 'acme', admin: true });
+    const client = await apps.client({ kind: 'confidential', userId: user.id });
+    const other = await secondInstance();
+    const provider: IdentityProvider = {
+      issuer: 'https://id.example',
+      clientId: 'assay',
+      sealedSecret: null,
+      groupsClaim: 'groups',
+      adminGroup: 'admins',
+      ssoOnly: false,
+      organizationId: await organizationOf(user.id),
+      organization: 'acme',
+      organizationName: 'Acme',
+    };
+    try {
+      expect(await other.ask(client, 'tag_ow')).toEqual([200, undefined]);
+      await server.context.db.write((tx) =>
+        applyGroups(tx, commandLine(), provider, { id: user.id, admin: true }, [], Date.now()),
+      );
+      expect(await other.ask(client, 'tag_ow')).toEqual([400, 'invalid_scope']);
+    } finally {
+      await other.close();
+    }
+  });
+
   it('is in the audit log, with the client', async () => {
     const { body } = await apps.clientCredentials(script);
     const { jti } = decodeJwt(body.access_token);
@@ -118,3 +246,39 @@ describe('The client credentials grant', () => {
     expect(claims).toMatchObject({ sub: account.uid, client_id: script.id });
   });
 });
+
+async function organizationOf(userId: number): Promise<number> {
+  const { organization_id: id } = await server.context.db.read
+    .selectFrom('users')
+    .select('organization_id')
+    .where('id', '=', userId)
+    .executeTakeFirstOrThrow();
+  return id ?? 0;
+}
+
+/** Another process over the same database and the same data folder. */
+async function secondInstance() {
+  const context = await openContext(server.context.config, { write: () => undefined });
+  const app = await buildApp(context);
+  return {
+    async ask({ id, secret }: TestClient, scope?: string): Promise<[status: number, error: unknown]> {
+      const response = await app.inject({
+        method: 'POST',
+        url: '/oauth/token',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          authorization: basic(id, secret ?? ''),
+        },
+        payload: new URLSearchParams({
+          grant_type: 'client_credentials',
+          ...(scope && { scope }),
+        }).toString(),
+      });
+      return [response.statusCode, response.json<{ error?: string }>().error];
+    },
+    async close() {
+      await app.close();
+      await context.db.close();
+    },
+  };
+}
