@@ -5,6 +5,7 @@ import { recordChange } from './audit.ts';
 import { Failure, invalid, missing } from './failure.ts';
 import { cleanDomain, domainOf, type ProviderSettings, settingFaults } from './identity-provider-settings.ts';
 import { organizationByUid } from './organizations.ts';
+import { endSessionIfAny } from './sessions.ts';
 
 /** The provider of an organization. */
 export interface IdentityProvider extends Omit<ProviderSettings, 'domains' | 'groups'> {
@@ -70,7 +71,8 @@ export async function providerOf(db: Reader, organization: string): Promise<Iden
 }
 
 /**
- * Names the provider of an organization; what was named before is replaced.
+ * Names the provider of an organization; what was named before is replaced. Where it refuses passwords, sessions end that
+ * began in another way than through the provider.
  * @param organization its uid
  * @throws Failure `missing` for the organization, `invalid` for what is no domain, group or assessment of it, `conflict`
  *   for a domain that another organization has
@@ -130,6 +132,24 @@ export async function setIdentityProvider(
     before,
     after: await describe(tx, organization),
   });
+  if (settings.ssoOnly) await endOtherSessions(tx, actor, id, now);
+}
+
+async function endOtherSessions(
+  tx: Transaction,
+  actor: Actor,
+  organizationId: number,
+  now: number,
+): Promise<void> {
+  const sessions = await tx
+    .selectFrom('users')
+    .innerJoin('sessions', 'sessions.user_id', 'users.id')
+    .select(['sessions.id', 'sessions.user_id as userId'])
+    .where('users.organization_id', '=', organizationId)
+    .where('sessions.method', '<>', 'sso')
+    .execute();
+  for (const { id, userId } of sessions)
+    await endSessionIfAny(tx, actor, { userId, organizationId }, id, now);
 }
 
 /**

@@ -111,12 +111,12 @@ export async function attemptSecondFactor(
   return { outcome: 'wrong' };
 }
 
-/** @returns whether this is the account's password; never for an account without one */
+/** @returns whether this is the account's password; never for an account that cannot sign in with one */
 export async function isPasswordOf(db: Reader, userId: number, password: string): Promise<boolean> {
   return verifyPassword(await passwordHashOf(db, userId), password);
 }
 
-/** @returns whether the account has a password at all: one that signs in through a provider may have none */
+/** @returns whether the account has a password that it can sign in with: its organization may want its provider alone */
 export async function hasPassword(db: Reader, userId: number): Promise<boolean> {
   return (await passwordHashOf(db, userId)) !== null;
 }
@@ -124,10 +124,11 @@ export async function hasPassword(db: Reader, userId: number): Promise<boolean> 
 async function passwordHashOf(db: Reader, userId: number): Promise<string | null> {
   const row = await db
     .selectFrom('users')
-    .select('password_hash')
-    .where('id', '=', userId)
+    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
+    .select(['users.password_hash', 'identity_providers.sso_only'])
+    .where('users.id', '=', userId)
     .executeTakeFirst();
-  return row?.password_hash ?? null;
+  return row === undefined || row.sso_only === 1 ? null : row.password_hash;
 }
 
 /**

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { commandLine } from '../../src/auth/callers.ts';
+import { setIdentityProvider } from '../../src/domain/identity-providers.ts';
+import { startSession } from '../../src/domain/sessions.ts';
+import { alertOn, codeAt, SECOND_FACTOR, SECURITY, setUpTotp } from '../harness/second-factors.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor, type Visitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let now = Date.UTC(2026, 5, 1);
+let organization: { id: number; uid: string };
+let account: Awaited<ReturnType<ReturnType<typeof worldOf>['account']>>;
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await worldOf(server).organization();
+  account = await worldOf(server).account({ organization: organization.uid });
+});
+
+async function signedIn({ email, password } = account): Promise<Visitor> {
+  const visitor = newVisitor(server);
+  await visitor.signIn(email, password);
+  return visitor;
+}
+
+/** A browser that came through the provider. */
+async function throughProvider(): Promise<Visitor> {
+  const { secret } = await server.context.db.write((tx) =>
+    startSession(
+      tx,
+      commandLine(),
+      {
+        userId: account.id,
+        organizationId: organization.id,
+        state: 'complete',
+        method: 'sso',
+        browser: { address: '192.0.2.1', userAgent: '' },
+      },
+      { idle: 86_400_000, lifetime: 86_400_000 },
+      now,
+    ),
+  );
+  const visitor = newVisitor(server);
+  visitor.cookies.set('assay-session', secret);
+  return visitor;
+}
+
+const setProvider = (ssoOnly: boolean) =>
+  server.context.db.write((tx) =>
+    setIdentityProvider(
+      tx,
+      commandLine(),
+      organization.uid,
+      {
+        issuer: 'https://login.acme.example',
+        clientId: 'assay',
+        sealedSecret: null,
+        domains: [`${organization.uid}.example`],
+        groupsClaim: 'groups',
+        adminGroup: null,
+        groups: [],
+        ssoOnly,
+      },
+      now,
+    ),
+  );
+
+describe('Once an organization refuses passwords', () => {
+  it('sessions end that began with one, half ones too, and those of the provider stay', async () => {
+    const colleague = await worldOf(server).account({ organization: organization.uid });
+    const stranger = await signedIn(await worldOf(server).account());
+    const { secret } = await setUpTotp(await signedIn(colleague), now);
+    now += 60_000;
+    const browser = await signedIn();
+    const half = await signedIn(colleague);
+    const page = await half.open(SECOND_FACTOR);
+    const provided = await throughProvider();
+
+    await setProvider(false);
+    expect((await browser.get('/account')).status).toBe(200);
+    await setProvider(true);
+    expect((await browser.get('/account')).status).toBe(303);
+    await half.submit(page, { code: codeAt(secret, now) }, SECOND_FACTOR);
+    expect((await half.get('/account')).status).toBe(303);
+    expect((await provided.get('/account')).status).toBe(200);
+    expect((await stranger.get('/account')).status).toBe(200);
+    const ended = (await worldOf(server).auditEvents()).filter(
+      ({ action, organization_id }) => action === 'session.end' && organization_id === organization.id,
+    );
+    expect(ended.length).toBeGreaterThanOrEqual(3);
+
+    // What is set again ends nobody's session.
+    await setProvider(true);
+    expect((await provided.get('/account')).status).toBe(200);
+  });
+
+  it('nobody confirms with one who they are', async () => {
+    await setProvider(true);
+    const visitor = await throughProvider();
+    now += 600_000;
+    const page = await visitor.open(SECURITY);
+    expect(page.text).not.toContain('Your password');
+    expect(page.text).not.toContain('/account/password');
+    const token = /name="_csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    const answer = await visitor.post(`${SECURITY}/confirm`, { _csrf: token, proof: account.password });
+    expect(answer.status).toBe(401);
+    expect(alertOn(answer)).toBe('');
+  });
+});
