@@ -1,6 +1,8 @@
+import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import { hashSecret } from '../../src/auth/secrets.ts';
+import { signAccessToken, storeAccessToken } from '../../src/domain/access-tokens.ts';
 import {
   clientById,
   deleteClient,
@@ -10,7 +12,7 @@ import {
 } from '../../src/domain/oauth-clients.ts';
 import { isRegisteredRedirect } from '../../src/domain/redirect-addresses.ts';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { engine, startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -179,6 +181,38 @@ describe('A client', () => {
       kind: 'missing',
     });
   });
+
+  it.runIf(engine() === 'postgres')(
+    'is deleted after a token that is being stored, and with it',
+    async () => {
+      const { db, keys } = server.context;
+      const user = await worldOf(server).user({ organization: 'acme' });
+      const { id } = await worldOf(server).client({ kind: 'confidential', userId: user.id });
+      const grant = { userId: user.id, clientId: id, grantId: null, scopes: ['api'] } as const;
+      const signed = await signAccessToken(db.read, keys, grant, 60_000, now);
+      const locked = CompiledQuery.raw(
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      let deletion: Promise<void> | undefined;
+      await db.write(async (tx) => {
+        await storeAccessToken(tx, commandLine(), signed);
+        let done = false;
+        deletion = db.write((other) => deleteClient(other, commandLine(), id, now));
+        void deletion.then(() => (done = true));
+        await expect
+          .poll(async () => done || (await db.read.executeQuery(locked)).rows.length > 0)
+          .toBe(true);
+      });
+      await deletion;
+      const good = await read()
+        .selectFrom('tokens')
+        .select('id')
+        .where('client_id', '=', id)
+        .where('revoked_at', 'is', null)
+        .execute();
+      expect(good).toEqual([]);
+    },
+  );
 });
 
 describe('The client of the API description', () => {
