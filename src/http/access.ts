@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { networkOf } from '../auth/addresses.ts';
 import type { Caller } from '../auth/callers.ts';
 import type { Scope } from '../auth/scopes.ts';
 import { isPersonalToken } from '../auth/secrets.ts';
@@ -17,7 +18,7 @@ export type Access =
   | 'session'
   /** Everyone, within the rate limit of their address. */
   | 'open'
-  /** Everyone, always: the route does nothing but say that it is not there, or that the server lives. */
+  /** Everyone, always: the route says that it is not there, or that the server lives, or has a file of a page. */
   | 'unlimited';
 
 declare module 'fastify' {
@@ -59,12 +60,17 @@ export async function checkAccess(
   const now = context.clock();
   if (access === 'session') {
     const session = await readCompleteSession(context, request);
-    limit(request, limiter, session === null ? `address:${request.ip}` : `user:${session.userId}`, now);
+    limit(
+      request,
+      limiter,
+      session === null ? `address:${networkOf(request.ip)}` : `user:${session.userId}`,
+      now,
+    );
     if (session === null) throw new SignInNeeded('This page is for people who signed in.');
     return;
   }
   if (access === 'open') {
-    limit(request, limiter, `address:${request.ip}`, now);
+    limit(request, limiter, `address:${networkOf(request.ip)}`, now);
     return;
   }
   const { token, email } = readCredential(request, access.schemes);

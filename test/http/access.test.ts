@@ -360,6 +360,8 @@ describe('The rate limit', () => {
       const jwks = () => limited.request('GET', '/.well-known/jwks.json');
       expect([(await jwks()).status, (await jwks()).status, (await jwks()).status]).toEqual([200, 200, 429]);
       expect((await limited.request('GET', '/healthz')).status).toBe(200);
+      // The page that says so looks like the others.
+      expect((await limited.request('GET', '/assets/assay.css')).status).toBe(200);
     } finally {
       await limited.close();
     }
