@@ -16,7 +16,7 @@ interface AccountPageProps {
   children: ComponentChildren;
 }
 
-/** A page of one's own account, with the way to the others. */
+/** A page of one's own account, with the way to the others, and to what its tokens are for. */
 export function AccountPage({ path, title, scripts = [], children }: AccountPageProps) {
   return (
     <Page title={title} scripts={scripts} nav={<AccountNav path={path} />} wide>
@@ -36,6 +36,9 @@ function AccountNav({ path }: Pick<AccountPageProps, 'path'>) {
             </a>
           </li>
         ))}
+        <li>
+          <a href="/docs">API docs</a>
+        </li>
       </ul>
     </nav>
   );

@@ -4,7 +4,7 @@ import { summarizeAccount } from '../domain/account-summaries.ts';
 import { administersOthers } from '../domain/administered-users.ts';
 import { MAX_NAME_LENGTH, nameFault } from '../domain/names.ts';
 import { organizationNameOf } from '../domain/organizations.ts';
-import { hasSecondFactor, secondFactorsOf } from '../domain/second-factors.ts';
+import { hasPassword, hasSecondFactor, secondFactorsOf } from '../domain/second-factors.ts';
 import { renameUser } from '../domain/users.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { actorOf, limitsOf, sessionOf } from '../http/browser-sessions.ts';
@@ -29,6 +29,7 @@ export const registerOverview: RegisterRoutes = (app, context) => {
     const { userId, organizationId } = session;
     const organization = organizationId === null ? null : await organizationNameOf(db.read, organizationId);
     const factors = await secondFactorsOf(db.read, userId);
+    const password = await hasPassword(db.read, userId);
     const counts = await summarizeAccount(db.read, userId, limitsOf(context), clock());
     return sendPage(
       request,
@@ -68,7 +69,13 @@ export const registerOverview: RegisterRoutes = (app, context) => {
             <dt>
               <a href="/account/security">Second factor</a>
             </dt>
-            <dd>{hasSecondFactor(factors) ? 'On' : 'Off: a password alone opens this account'}</dd>
+            <dd>
+              {hasSecondFactor(factors)
+                ? 'On'
+                : password
+                  ? 'Off: a password alone opens this account'
+                  : 'None here: your organization signs you in'}
+            </dd>
             <dt>
               <a href="/account/sessions">Sessions</a>
             </dt>

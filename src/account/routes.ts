@@ -16,6 +16,7 @@ import { registerSecurity } from './security.tsx';
 import { registerSessions } from './sessions.tsx';
 import { registerSignIn } from './sign-in.tsx';
 import { registerTokens } from './tokens.tsx';
+import { registerUnknownPages } from './unknown-pages.ts';
 
 /** The pages by which people sign in and look after their account. */
 export const ACCOUNT_ROUTES: readonly RegisterRoutes[] = [
@@ -36,4 +37,5 @@ export const ACCOUNT_ROUTES: readonly RegisterRoutes[] = [
   registerSecurity,
   registerConfirmIdentity,
   registerSecurityChanges,
+  registerUnknownPages,
 ];

@@ -36,7 +36,7 @@ const TITLE = 'Assay API';
 
 const DESCRIPTION = `Assay is an open, self-hosted security-testing platform: it organizes assessments, their vulnerabilities, tags, members, assets and ports.
 
-Every operation wants a token: send it as \`Authorization: Bearer <token>\`. Make one with \`assay token create\`. Each area has one shape for its errors; the \`type\` of a problem is an address that explains it. Every response carries \`X-Request-Id\`, which is also in the log.`;
+Every operation wants a token: send it as \`Authorization: Bearer <token>\`. Make one [in your account](/account/tokens), or with \`assay token create\`. Each area has one shape for its errors; the \`type\` of a problem is an address that explains it. Every response carries \`X-Request-Id\`, which is also in the log.`;
 
 const TAG_DESCRIPTIONS: Readonly<Record<AreaName, string>> = {
   v1: 'Vulnerabilities and their tags, assessment tags, users, testing hours.',

@@ -42,6 +42,27 @@ describe('The account page', () => {
     }
   });
 
+  it('leads to the documentation, where the tokens are used', async () => {
+    const { text } = await (await visitorFor(await world.account())).get('/account');
+    expect(text).toContain('<a href="/docs">API docs</a>');
+  });
+
+  it.each(['/account/nothing', '/sign-in/nothing'])('has a page for who mistypes %s', async (path) => {
+    const { status, headers, text } = await newVisitor(server).get(path);
+    expect(status).toBe(404);
+    expect(headers.get('content-type')).toContain('text/html');
+    expect(text).toContain('The page does not exist');
+  });
+
+  it('does not tell of a password where there is none', async () => {
+    const account = await world.account();
+    const visitor = await visitorFor(account);
+    await server.context.db.write((tx) =>
+      tx.updateTable('users').set({ password_hash: null }).where('id', '=', account.id).execute(),
+    );
+    expect((await visitor.get('/account')).text).toContain('None here: your organization signs you in');
+  });
+
   it('has a title also for who has no name', async () => {
     const { text } = await (await visitorFor(await world.account())).get('/account');
     expect(text).toContain('<h1>Your account</h1>');

@@ -184,6 +184,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await askForAccess(page);
   },
   'account-page': async (page) => enter(page, '/account'),
+  'unknown-page': async (page) => page.goto('/account/nothing'),
   'password-page': async (page) => {
     await enter(page, '/account/password');
     await page.getByLabel('Current password').fill('not the password');
