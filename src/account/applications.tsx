@@ -36,7 +36,7 @@ export const registerApplications: RegisterRoutes = (app, { db, clock }) => {
               <p>No application has access to your account.</p>
             ) : (
               <>
-                <p>These applications may use Assay in your name, until you withdraw it.</p>
+                <p>These applications may use Assay in your name, until you withdraw their access.</p>
                 <ul class="rows">
                   {applications.map((application) => (
                     <Application key={application.clientId} {...application} />

@@ -100,7 +100,9 @@ export const registerPeople: RegisterRoutes = (app, context) => {
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
         const words =
-          error.kind === 'missing' ? 'There is no such user among those you look after.' : error.message;
+          error.kind === 'missing'
+            ? 'There is no such user among those you look after. Check the address.'
+            : error.message;
         return show(request, reply, { rejected: { email, error: words } });
       }
     },

@@ -57,7 +57,10 @@ export const registerSessions: RegisterRoutes = (app, context) => {
           </section>
           <section>
             <h2>Sign out everywhere</h2>
-            <p>Tokens and applications are not signed out: they have pages of their own.</p>
+            <p>
+              Signing out everywhere includes this browser. Tokens and applications stay: they have pages of
+              their own.
+            </p>
             <Form action={`${PATH}/end-all`}>
               <div class="actions">
                 {sessions.length > 1 && (

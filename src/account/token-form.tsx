@@ -5,9 +5,9 @@ import { Button, Choice, Field, Form, Select } from '../pages/forms.tsx';
 
 /** Days, and their words. */
 export const EXPIRIES = {
-  '30': '30 days',
-  '90': '90 days',
-  '365': 'One year',
+  '30': 'In 30 days',
+  '90': 'In 90 days',
+  '365': 'In one year',
   never: 'Never',
 } as const;
 
@@ -37,7 +37,7 @@ export function TokenForm({ action, held, fields, faults }: TokenFormProps) {
     if (fault === undefined) return undefined;
     // Of several, the one that is wrong.
     return fault.property !== property && typeof fault.value === 'string'
-      ? `${fault.value} ${fault.message}.`
+      ? `“${fault.value}” ${fault.message}.`
       : `${what} ${fault.message}.`;
   };
   const scopesError = errorOf('scopes', 'You');
@@ -65,7 +65,7 @@ export function TokenForm({ action, held, fields, faults }: TokenFormProps) {
           </Choice>
         ))}
       </fieldset>
-      <Select name="expires" label="Expires after" options={EXPIRIES} value={fields.expires} />
+      <Select name="expires" label="Expires" options={EXPIRIES} value={fields.expires} />
       <Field
         name="addresses"
         label="Only from these addresses"

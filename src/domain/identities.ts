@@ -137,7 +137,9 @@ async function findOrCreate(
     );
   }
   if (!(await domainsOf(tx, organizationId)).includes(domainOf(email)))
-    throw refused(`Your e-mail address is not one of ${provider.organizationName}.`);
+    throw refused(
+      `Your e-mail address is not one of ${provider.organizationName}. Sign in there with the one that it gave you.`,
+    );
   const found = await tx
     .selectFrom('users')
     .select(['id', 'organization_id', 'admin', 'accepted_at', 'banned_at'])

@@ -45,8 +45,8 @@ export function ConsentPage({
         </ul>
         {withheld.length > 0 && (
           <p class="hint">
-            It also asks for <code>{withheld.join(' ')}</code>, which your account may not do and it would not
-            get.
+            It also asks for <code>{withheld.join(' ')}</code>. Your account may not do that, so the
+            application would not get it.
           </p>
         )}
         <p class="hint">

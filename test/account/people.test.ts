@@ -7,7 +7,7 @@ import { worldOf } from '../harness/world.ts';
 
 const PATH = '/account/people';
 const NEXT = 'a wholly different pass phrase';
-const UNKNOWN = 'There is no such user among those you look after.';
+const UNKNOWN = 'There is no such user among those you look after. Check the address.';
 
 let server: TestServer;
 let world: ReturnType<typeof worldOf>;

@@ -98,7 +98,7 @@ describe('The page of tokens', () => {
 
   it.each([
     [{ name: ' ' }, 422, 'The name must not be empty.'],
-    [{ addresses: 'somewhere' }, 422, 'somewhere must be an IP address'],
+    [{ addresses: 'somewhere' }, 422, '“somewhere” must be an IP address'],
     [{ scopes: 'tag_gw' }, 422, 'more than this account may hold'],
     [{ scopes: 'root' }, 422, 'is not a scope'],
     [{ expires: '10000' }, 422, 'expires'],

@@ -3,7 +3,8 @@ import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
-const REFUSED = 'This e-mail address and password do not belong together, or there were too many attempts.';
+const REFUSED =
+  'This e-mail address and password do not belong together, or there were too many attempts. Check both, or wait ten minutes.';
 
 let server: TestServer;
 let now = Date.UTC(2026, 5, 1);

@@ -48,7 +48,7 @@ describe('The consent page', () => {
     expect(text).toContain('<dd>app.example</dd>');
     for (const scope of ['tag_ow', 'asset_or'] as const) expect(text).toContain(SCOPES[scope]);
     expect(text).not.toContain(SCOPES.tag_gw);
-    expect(text).toMatch(/It also asks for <code>tag_gw<\/code>, which your account may not do/);
+    expect(text).toMatch(/It also asks for <code>tag_gw<\/code>. Your account may not do that/);
     expect(text).toMatch(/<button[^>]*name="decision" value="allow"/);
     expect(text).toMatch(/<button[^>]*name="decision" value="deny"/);
   });
