@@ -52,7 +52,10 @@ export function addCommand(
 
 /** Adds a command that only holds others. */
 export function addFamily(parent: Command, name: string, description: string): Command {
-  const family = parent.command(name).description(description);
+  const family = parent
+    .command(name)
+    .description(description)
+    .helpCommand('help [command]', 'explain a command');
   return family.showHelpAfterError(`Run "${pathOf(family)} --help" to see the commands.`);
 }
 

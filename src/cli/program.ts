@@ -41,6 +41,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .description('Assay, a self-hosted security-testing platform')
     .version(readVersion(), '-v, --version', 'print the version')
     .helpOption('-h, --help', 'explain the command')
+    .helpCommand('help [command]', 'explain a command')
     .showHelpAfterError('Run "assay --help" to see the commands.')
     .configureOutput({
       // The hint of `showHelpAfterError` follows on the same line.

@@ -71,7 +71,7 @@ export function registerSso(program: Command): void {
         'who is in the group has access to the assessment',
       ).argParser(toGroup),
     )
-    .option('--sso-only', 'refuse passwords of this organization’s users')
+    .option('--sso-only', 'refuse passwords and passkeys of this organization’s users')
     .action(({ json, ...options }: SetOptions) =>
       withContext(options, async ({ db, keys, addresses, clock }) => {
         const { organization, clientId, clientSecretFile, domain, groupsClaim, adminGroup, group } = options;
@@ -123,7 +123,11 @@ export function registerSso(program: Command): void {
             shown.map(({ provider, redirectUri }) => ({ ...toJson(provider), redirect_uri: redirectUri })),
           );
         }
-        if (shown.length === 0) return printLines('There is no provider yet. "assay sso set" names one.');
+        if (shown.length === 0) {
+          const none =
+            organization === undefined ? 'There is no provider yet' : `${organization} has no provider`;
+          return printLines(`${none}. "assay sso set" names one.`);
+        }
         printLines(
           ...shown.flatMap(({ provider, redirectUri }, index) => [
             ...(index === 0 ? [] : ['']),
@@ -158,7 +162,7 @@ export function registerSso(program: Command): void {
       'For a person whom the provider knows under another subject now, such as after it was set up again.',
     examples: [['assay sso unlink --user ada@acme.example']],
   })
-    .requiredOption('--user <email>', 'an e-mail address, an id or a uid')
+    .requiredOption('--user <user>', 'an e-mail address, an id or a uid')
     .action(({ user, json, ...flags }: CommonOptions & { user: string }) =>
       withContext(flags, async ({ db, clock }) => {
         const { id, email } = await requireUser(db.read, user);

@@ -41,7 +41,7 @@ export function registerToken(program: Command): void {
       ['assay token create --user ada@example.com --jwt --json', 'a JWT access token, for one hour'],
     ],
   })
-    .requiredOption('--user <email>', 'whose token it is: an e-mail address, an id or a uid')
+    .requiredOption('--user <user>', 'whose token it is: an e-mail address, an id or a uid')
     .addOption(scopesOption('scopes, separated by spaces; all that the account may hold unless told'))
     .addOption(
       new Option(

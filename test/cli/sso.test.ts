@@ -215,6 +215,9 @@ describe('assay sso remove and unlink', () => {
     expect((await assay.run(['sso', 'show'])).stdout).toBe(
       'There is no provider yet. "assay sso set" names one.\n',
     );
+    expect((await assay.run(['sso', 'show', '--organization', 'acme'])).stdout).toBe(
+      'acme has no provider. "assay sso set" names one.\n',
+    );
     expect(await assay.json(...SET('umbra', 'acme.example'))).toMatchObject({ domains: ['acme.example'] });
     await assay.json('sso', 'remove', '--organization', 'umbra');
     await expectRefusal(['sso', 'remove', '--organization', 'acme'], 1, 'acme has no provider');

@@ -76,7 +76,7 @@ describe.runIf(engine() === 'sqlite')('a command that is used wrongly', () => {
     ['user create --email a@example.com --organization x --assign y', '--assign is for --staff only'],
     ['user create --email nobody --staff', '--email must be an e-mail address, not "nobody"'],
     ['user ban', "missing required argument 'user'"],
-    ['token create', "required option '--user <email>' not specified"],
+    ['token create', "required option '--user <user>' not specified"],
     ['token create --user a@example.com --expires 5', 'such as 90s, 15m, 1h or 30d'],
     ['token create --user a@example.com --expires 0h', 'such as 90s, 15m, 1h or 30d'],
     ['token create --user a@example.com --expires 1y', 'such as 90s, 15m, 1h or 30d'],
