@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RateLimiter } from '../../src/http/rate-limit.ts';
+import { startTestServer } from '../harness/server.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 
@@ -45,4 +46,19 @@ describe('The rate limiter', () => {
     for (let i = 0; i < 1_000; i += 1)
       expect(limiter.take('user:1', NOW)).toEqual({ allowed: true, headers: {} });
   });
+});
+
+it('A network of IPv6 addresses has one limit, as whoever has one address has all of them', async () => {
+  const server = await startTestServer({ rateLimit: 2, trustedProxies: ['127.0.0.1'] }, () => NOW);
+  const from = async (address: string) =>
+    (await server.request('GET', '/sign-in', { headers: { 'x-forwarded-for': address } })).status;
+  try {
+    expect(await from('2001:db8:0:7::1')).toBe(200);
+    expect(await from('2001:db8:0:7::2')).toBe(200);
+    expect(await from('2001:db8:0:7:8000::')).toBe(429);
+    expect(await from('2001:db8:0:8::1')).toBe(200);
+    expect(await from('192.0.2.1')).toBe(200);
+  } finally {
+    await server.close();
+  }
 });
