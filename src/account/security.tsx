@@ -41,7 +41,12 @@ export const registerSecurity: RegisterRoutes = (app, context) => {
         querystring: Type.Object({ done: Type.Optional(Type.String({ maxLength: 40 })) }),
       },
     },
-    async (request, reply) => showSecurity(context, request, reply, { done: DONE[request.query.done ?? ''] }),
+    async (request, reply) => {
+      const { done = '' } = request.query;
+      return showSecurity(context, request, reply, {
+        done: Object.hasOwn(DONE, done) ? DONE[done] : undefined,
+      });
+    },
   );
 };
 

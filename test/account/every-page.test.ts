@@ -74,6 +74,23 @@ describe('Every form', () => {
   });
 });
 
+describe('Every page of the account', () => {
+  it('announces nothing that a link invents, and is kept by no browser', async () => {
+    const visitor = await signedIn();
+    const pages = pathsOf('GET', (access) => access === 'session');
+    expect(pages.length).toBeGreaterThan(6);
+    for (const path of pages) {
+      for (const done of ['constructor', '__proto__', '<b>done</b>']) {
+        const { headers, text } = await visitor.get(`${path}?${new URLSearchParams({ done })}`);
+        expect(text).not.toContain('class="notice');
+        expect(headers.get('cache-control')).toBe('no-store');
+        expect(headers.get('referrer-policy')).toBe('no-referrer');
+        expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+      }
+    }
+  });
+});
+
 describe('Half a sign-in', () => {
   it('opens no page and takes no form that is for people who signed in', async () => {
     const account = await worldOf(server).account();
