@@ -32,6 +32,13 @@ window.SwaggerUIBundle = Object.assign(
   build,
 );
 `;
+/** On a phone, what stands beside a heading or an address would have a column one letter wide. */
+const PHONE_STYLE = `@media (max-width: 640px) {
+  .swagger-ui .opblock-tag { flex-wrap: wrap; }
+  .swagger-ui .opblock-tag small { order: 1; flex: 1 0 100%; padding: 0; }
+  .swagger-ui .opblock .opblock-summary-operation-id { display: none; }
+}
+`;
 const TITLE = 'Assay API';
 
 const DESCRIPTION = `Assay is an open, self-hosted security-testing platform: it organizes assessments, their vulnerabilities, tags, members, assets and ports.
@@ -116,7 +123,11 @@ export async function registerDescription(
   await app.register(swaggerUi, {
     routePrefix: DOCS,
     staticCSP: policy,
-    theme: { title: TITLE, js: [{ filename: 'redirect.js', content: REDIRECT_SCRIPT }] },
+    theme: {
+      title: TITLE,
+      js: [{ filename: 'redirect.js', content: REDIRECT_SCRIPT }],
+      css: [{ filename: 'phone.css', content: PHONE_STYLE }],
+    },
     initOAuth: { clientId: DOCS_CLIENT, appName: TITLE },
     uiConfig: {
       layout: 'BaseLayout',
