@@ -1,6 +1,10 @@
 import type { RouteOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
+import { commandLine } from '../../src/auth/callers.ts';
+import { invitationUrl } from '../../src/auth/invitations.ts';
+import { resetUrl } from '../../src/auth/reset-links.ts';
+import { createPasswordReset } from '../../src/domain/password-resets.ts';
 import { setUpTotp } from '../harness/second-factors.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
@@ -9,7 +13,7 @@ import { worldOf } from '../harness/world.ts';
 /** For programs, which have no cookie. */
 const ENDPOINTS = ['/oauth/token', '/oauth/revoke', '/oauth/introspect'];
 
-const now = Date.UTC(2026, 5, 1);
+let now = Date.UTC(2026, 5, 1);
 let server: TestServer;
 let routes: RouteOptions[];
 beforeAll(async () => {
@@ -75,18 +79,53 @@ describe('Every form', () => {
 });
 
 describe('Every page of the account', () => {
-  it('announces nothing that a link invents, and is kept by no browser', async () => {
+  it('has the way out in its head, announces nothing that a link invents, and is kept by no browser', async () => {
     const visitor = await signedIn();
     const pages = pathsOf('GET', (access) => access === 'session');
     expect(pages.length).toBeGreaterThan(6);
     for (const path of pages) {
       for (const done of ['constructor', '__proto__', '<b>done</b>']) {
-        const { headers, text } = await visitor.get(`${path}?${new URLSearchParams({ done })}`);
+        const { status, headers, text } = await visitor.get(`${path}?${new URLSearchParams({ done })}`);
         expect(text).not.toContain('class="notice');
+        if (status !== 303) expect(text).toContain('action="/sign-out"');
         expect(headers.get('cache-control')).toBe('no-store');
         expect(headers.get('referrer-policy')).toBe('no-referrer');
         expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
       }
+    }
+  });
+});
+
+describe('Every field of a password', () => {
+  it('hides what is typed, and lets a password manager fill it in', async () => {
+    const world = worldOf(server);
+    const { clock, keys, db } = server.context;
+    const account = await world.account();
+    const { uid } = await world.invited();
+    const reset = await db.write((tx) => createPasswordReset(tx, commandLine(), account.id, clock()));
+    const visitor = newVisitor(server);
+    await visitor.signIn(account.email, account.password);
+    now += 600_000;
+    const stranger = newVisitor(server);
+    const pages = {
+      '/sign-in': ['current-password', stranger],
+      [invitationUrl(server.origin, keys.secret, { uid, invitedAt: now - 600_000 })]: [
+        'new-password',
+        stranger,
+      ],
+      [resetUrl(server.origin, reset.secret)]: ['new-password', stranger],
+      '/account/password': ['current-password new-password', visitor],
+      '/account/security': ['current-password', visitor],
+    } as const satisfies Record<string, readonly [string, Visitor]>;
+    for (const [path, [autocomplete, browser]] of Object.entries(pages)) {
+      const { text } = await browser.open(path);
+      const fields = [...text.matchAll(/<input\b[^>]*>/g)]
+        .map(([field]) => field)
+        .filter((field) => /name="(current|password|proof)"/.test(field));
+      const found = fields.map((field) => /autocomplete="([^"]*)"/.exec(field)?.[1]).join(' ');
+      expect(`${path} ${found}`).toBe(`${path} ${autocomplete}`);
+      for (const field of fields) expect(field).toContain('type="password"');
+      expect(text).not.toMatch(/onpaste|readonly[^>]*type="password"/);
     }
   });
 });

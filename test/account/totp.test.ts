@@ -247,7 +247,11 @@ describe('Changing second factors', () => {
     expect(owner.cookies.get('assay-session')).not.toBe(before);
 
     const recent = await owner.open(SECURITY);
+    const elsewhere = await halfSignedIn(account);
+    await sendCode(elsewhere, 'code', codeAt(account.secret, now));
+    expect((await elsewhere.get('/account')).status).toBe(200);
     expect((await owner.submit(recent, {}, remove)).status).toBe(303);
+    expect((await elsewhere.get('/account')).status).toBe(303);
     expect((await eventsOf(account.id)).map(({ action }) => action)).toContain('totp.remove');
     expect(await newVisitor(server).signIn(account.email, account.password)).toMatchObject({
       location: `${server.origin}/account`,
