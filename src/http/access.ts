@@ -18,7 +18,7 @@ export type Access =
   | 'session'
   /** Everyone, within the rate limit of their address. */
   | 'open'
-  /** Everyone, always: the route does nothing but say that it is not there, or that the server lives. */
+  /** Everyone, always: the route says that it is not there, or that the server lives, or has a file of a page. */
   | 'unlimited';
 
 declare module 'fastify' {
