@@ -1,13 +1,20 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-// The pages are the same on both engines, and a browser takes its time.
-const BROWSER_TESTS = 'test/browser/**';
+/**
+ * What starts a browser or many processes, and is the same on both engines: the pages, and commands that hand on to rules
+ * that are tested on both.
+ */
+const ONCE = [
+  'test/browser/**',
+  ...['client', 'import-progress', 'sso', 'usage', 'user-links'].map((name) => `test/cli/${name}.test.ts`),
+];
 
 const suite = (engine: 'sqlite' | 'postgres') => ({
   test: {
     name: engine,
     include: ['test/**/*.test.ts'],
-    exclude: engine === 'postgres' ? [BROWSER_TESTS] : [],
+    exclude: engine === 'postgres' ? ONCE : [],
     provide: { engine, postgresUrl: '' },
     globalSetup: [engine === 'postgres' ? 'test/harness/global-setup.ts' : 'test/harness/browser-notice.ts'],
     testTimeout: 30_000,
@@ -15,4 +22,10 @@ const suite = (engine: 'sqlite' | 'postgres') => ({
   },
 });
 
-export default defineConfig({ test: { projects: [suite('sqlite'), suite('postgres')] } });
+export default defineConfig({
+  test: {
+    projects: [suite('sqlite'), suite('postgres')],
+    // Many a test waits for a process that it started, so one fewer than processors leaves them idle.
+    maxWorkers: availableParallelism(),
+  },
+});

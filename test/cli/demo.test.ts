@@ -194,6 +194,7 @@ describe('assay demo', () => {
       kind: 'confidential',
       redirect_uris: ['http://127.0.0.1/callback'],
       implicit: false,
+      scopes: null,
       user: manifest.users.staff.email,
       created_at: expect.any(String),
     });
