@@ -40,7 +40,7 @@ export const registerAuthorize: RegisterRoutes = (app, context) => {
     async (request, reply) =>
       respond(context, request, reply, async (approval, withheld) => {
         const granted = await grantAsRemembered(context, request, approval);
-        return granted ?? askUser(request, reply, approval, withheld);
+        return granted ?? askUser(context, request, reply, approval, withheld);
       }),
   );
 
@@ -58,7 +58,8 @@ export const registerAuthorize: RegisterRoutes = (app, context) => {
         const seen = shown?.split(' ');
         // The account may hold more now than when the page was shown.
         const scopes = approval.scopes.filter((scope) => seen === undefined || seen.includes(scope));
-        if (decision === undefined || scopes.length === 0) return askUser(request, reply, approval, withheld);
+        if (decision === undefined || scopes.length === 0)
+          return askUser(context, request, reply, approval, withheld);
         return grantAsAllowed(context, request, { ...approval, scopes });
       });
     },
@@ -99,9 +100,10 @@ async function respond(
 }
 
 function askUser(
+  { config }: Context,
   request: PageRequest,
   reply: FastifyReply,
-  { session, target, scopes }: Approval,
+  { session, target, scopes, responseType }: Approval,
   withheld: readonly string[],
 ): 'asked' {
   void sendPage(
@@ -114,6 +116,7 @@ function askUser(
       session={session}
       scopes={scopes}
       withheld={withheld}
+      lifetime={responseType === 'token' ? config.accessTokenLifetime : config.grantLifetime}
     />,
     { formTargets: formTarget(target.redirectUri) },
   );

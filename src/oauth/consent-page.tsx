@@ -2,6 +2,7 @@ import { type Scope, SCOPES } from '../auth/scopes.ts';
 import type { Session } from '../domain/sessions.ts';
 import { Button, Form } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
+import { durationInWords } from '../pages/time.tsx';
 
 interface ConsentPageProps {
   /** Its own path and query, which the decision is sent to. */
@@ -12,6 +13,8 @@ interface ConsentPageProps {
   scopes: readonly Scope[];
   /** What the application asks for and the account may not hold. */
   withheld: readonly string[];
+  /** How long it has access at most, in milliseconds. */
+  lifetime: number;
 }
 
 /** Asks the user whether an application may have what it asks for. */
@@ -22,6 +25,7 @@ export function ConsentPage({
   session,
   scopes,
   withheld,
+  lifetime,
 }: ConsentPageProps) {
   return (
     <Page title="Allow access?">
@@ -34,6 +38,8 @@ export function ConsentPage({
           <dd>{session.email}</dd>
           <dt>Sends you to</dt>
           <dd>{destinationOf(redirectUri)}</dd>
+          <dt>Lasts</dt>
+          <dd>{durationInWords(lifetime)} at most</dd>
         </dl>
         <h2 class="above-list">It would be able to</h2>
         <ul class="scopes">

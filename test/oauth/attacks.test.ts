@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, type JsonWebKey } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeJwt, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
+import { decodeJwt, exportJWK, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomText } from '../../src/auth/secrets.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -68,6 +68,21 @@ describe('A forged access token', () => {
     const payload = encoded(await claims());
     for (const alg of ['none', 'None', 'NONE'])
       await expectUseless(`${encoded({ alg, typ: 'at+jwt', kid: jwk.kid })}.${payload}.`);
+  });
+
+  it('RFC 8725, 3.10: is of no use with a key of its own, in its header or at an address there', async () => {
+    const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
+    const jwk = await exportJWK(publicKey);
+    const { jwk: own } = await ownKey();
+    for (const header of [{ jwk }, { jku: 'http://127.0.0.1:9/keys' }, { x5u: 'http://127.0.0.1:9/cert' }]) {
+      const token = new SignJWT(await claims()).setProtectedHeader({
+        alg: 'ES256',
+        typ: 'at+jwt',
+        kid: own.kid,
+        ...header,
+      });
+      await expectUseless(await token.sign(privateKey));
+    }
   });
 
   it('RFC 9068, 4: is of no use with HS256 and the public key for a secret', async () => {

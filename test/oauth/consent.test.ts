@@ -53,6 +53,13 @@ describe('The consent page', () => {
     expect(text).toMatch(/<button[^>]*name="decision" value="deny"/);
   });
 
+  it('says how long access lasts: as long as a token without a refresh token, else as long as the grant', async () => {
+    const { visitor } = await signedIn();
+    const client = await newClient();
+    expect((await visitor.get(tokenPath(client, 'tag_ow'))).text).toContain('<dd>1 hour at most</dd>');
+    expect((await visitor.get(codePath(client, 'tag_ow'))).text).toContain('<dd>365 days at most</dd>');
+  });
+
   it('RFC 8252, 8.6: says when the application is on the same device', async () => {
     const { visitor } = await signedIn();
     for (const [redirect, words] of [
