@@ -7,7 +7,9 @@ import { defineConfig } from 'vitest/config';
  */
 const ONCE = [
   'test/browser/**',
-  ...['client', 'import-progress', 'sso', 'usage', 'user-links'].map((name) => `test/cli/${name}.test.ts`),
+  ...['client', 'commands', 'import-progress', 'sso', 'usage', 'user-links'].map(
+    (name) => `test/cli/${name}.test.ts`,
+  ),
 ];
 
 const suite = (engine: 'sqlite' | 'postgres') => ({
