@@ -6,12 +6,22 @@ import { type Engine, openDatabase } from '../src/db/engine.ts';
 import { startPostgres } from '../test/harness/postgres.ts';
 import { fillDatabase } from './dataset.ts';
 import { measureImport } from './import.ts';
-import { LoadProcess, type Server, startAssay, startBare } from './processes.ts';
-import { passwordsPerSecond, signInTogether } from './sign-in.ts';
-import type { Dataset, WorkloadName } from './workloads.ts';
+import {
+  type Bench,
+  CONNECTIONS,
+  measure,
+  type Measurement,
+  median,
+  progress,
+  type Row,
+  ROUNDS,
+  summary,
+} from './measure.ts';
+import { LoadProcess, startAssay, startBare } from './processes.ts';
+import { signIns } from './sign-in.ts';
+import { freshTokens } from './tokens.ts';
+import type { WorkloadName } from './workloads.ts';
 
-const ROUNDS = 3;
-const CONNECTIONS = 64;
 const ISSUER = 'http://127.0.0.1:8080';
 const IMPORT_BYTES = Number(process.env['BENCH_IMPORT_BYTES'] ?? 1e9);
 const RESULTS = 'bench/results.json';
@@ -86,36 +96,8 @@ const SCALES: readonly [small: WorkloadName, large: WorkloadName][] = [
 ];
 const SCALE_TARGET = 1.5;
 const SCALE_REQUESTS = 2_000;
-const FRESH_TOKENS = 4_000;
-const OTHER_REQUESTS = 8_000;
-const PASSWORDS = 40;
-/** Of the quiet p99. */
-const OTHERS_TARGET = 2;
-
-interface Row {
-  engine: Engine;
-  workload: string;
-  requestsPerSecond?: number;
-  p50?: number;
-  p99?: number;
-  peakMemory?: number;
-  ratio: number;
-  target: string;
-  holds: boolean;
-}
-
-interface Bench {
-  engine: Engine;
-  assay: Server;
-  bare: Server;
-  load: LoadProcess;
-  dataset: Dataset;
-  token: string | readonly string[];
-}
 
 const rows: Row[] = [];
-/** How many requests of each workload were sent, so that none is sent twice. */
-const sent = new Map<string, number>();
 
 async function main(): Promise<void> {
   const only = process.argv.slice(2);
@@ -144,8 +126,8 @@ async function main(): Promise<void> {
           await compare(bench, comparison);
         }
         for (const [small, large] of SCALES) if (wanted(large)) await scale(bench, small, large);
-        if (wanted('fresh-tokens')) await freshTokens(bench);
-        if (wanted('sign-in')) await signIns(bench);
+        if (wanted('fresh-tokens')) rows.push(...(await freshTokens(bench)));
+        if (wanted('sign-in')) rows.push(...(await signIns(bench)));
       } finally {
         bench.load.stop();
         await bench.bare.stop();
@@ -251,107 +233,6 @@ async function scale(bench: Bench, small: WorkloadName, large: WorkloadName): Pr
   });
 }
 
-/** Calls with a token that was never seen before against calls with one that is remembered. */
-async function freshTokens(bench: Bench): Promise<void> {
-  progress(`${bench.engine}: fresh-tokens`);
-  const workload = 'op12-members';
-  const measured = { cached: [] as Measurement[], fresh: [] as Measurement[] };
-  const [cached = ''] = await fetchTokens(bench, 1);
-  await measure({ ...bench, token: cached }, bench.assay, workload, CONNECTIONS, FRESH_TOKENS);
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const tokens = await fetchTokens(bench, FRESH_TOKENS);
-    measured.cached.push(
-      await measure({ ...bench, token: cached }, bench.assay, workload, CONNECTIONS, FRESH_TOKENS),
-    );
-    measured.fresh.push(
-      await measure({ ...bench, token: tokens }, bench.assay, workload, CONNECTIONS, FRESH_TOKENS),
-    );
-  }
-  const [fresh, remembered] = [summary(measured.fresh), summary(measured.cached)];
-  const { engine } = bench;
-  rows.push(
-    {
-      engine,
-      workload: `${workload}, a fresh JWT each`,
-      ...fresh,
-      ratio: fresh.requestsPerSecond / remembered.requestsPerSecond,
-      target: '',
-      holds: true,
-    },
-    { engine, workload: `${workload}, one JWT`, ...remembered, ratio: 1, target: '', holds: true },
-  );
-}
-
-/** @returns so many access tokens, each of its own */
-async function fetchTokens({ assay, dataset }: Bench, count: number): Promise<string[]> {
-  const { id, secret } = dataset.client;
-  const authorization = `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
-  const tokens: string[] = [];
-  const fetchSome = async (): Promise<void> => {
-    while (tokens.length < count) {
-      const response = await fetch(`http://127.0.0.1:${assay.port}/oauth/token`, {
-        method: 'POST',
-        headers: { authorization, 'content-type': 'application/x-www-form-urlencoded' },
-        body: 'grant_type=client_credentials',
-      });
-      const body = (await response.json()) as { access_token: string };
-      tokens.push(body.access_token);
-    }
-  };
-  await Promise.all(Array.from({ length: 16 }, fetchSome));
-  return tokens.slice(0, count);
-}
-
-/** What other requests feel while eight people sign in, and how fast those are. */
-async function signIns(bench: Bench): Promise<void> {
-  progress(`${bench.engine}: sign-in`);
-  const { engine, assay, dataset } = bench;
-  const bound = await passwordsPerSecond(PASSWORDS);
-  for (const connections of [1, CONNECTIONS]) {
-    const quiet: Measurement[] = [];
-    const busy: Measurement[] = [];
-    const people: Awaited<ReturnType<typeof signInTogether>>[] = [];
-    await measure(bench, assay, 'op12-members', connections, OTHER_REQUESTS / 4);
-    for (let round = 0; round < ROUNDS; round += 1) {
-      quiet.push(await measure(bench, assay, 'op12-members', connections, OTHER_REQUESTS));
-      const others = measure(bench, assay, 'op12-members', connections, OTHER_REQUESTS);
-      people.push(await signInTogether(assay.port, dataset.people, 1, others));
-      busy.push(await others);
-    }
-    const [before, during] = [summary(quiet), summary(busy)];
-    const ratio = during.p99 / before.p99;
-    const perSecond = median(people.map((one) => one.perSecond));
-    rows.push(
-      {
-        engine,
-        workload: `op12-members while 8 sign in, ${connections} connections`,
-        ...during,
-        ratio,
-        target: `<= ${OTHERS_TARGET} x quiet p99 (${before.p99.toFixed(2)} ms)`,
-        holds: ratio <= OTHERS_TARGET,
-      },
-      {
-        engine,
-        workload: `sign-in, 8 at once, beside ${connections} connections`,
-        requestsPerSecond: perSecond,
-        p50: median(people.map((one) => one.p50)),
-        p99: median(people.map((one) => one.p99)),
-        ratio: perSecond / bound,
-        target: '',
-        holds: true,
-      },
-    );
-  }
-  rows.push({
-    engine,
-    workload: 'argon2 alone',
-    requestsPerSecond: bound,
-    ratio: 1,
-    target: '',
-    holds: true,
-  });
-}
-
 async function startup(engine: Engine, env: NodeJS.ProcessEnv, dataDirectory: string): Promise<void> {
   progress(`${engine}: starting with existing data`);
   const times: number[] = [];
@@ -362,43 +243,6 @@ async function startup(engine: Engine, env: NodeJS.ProcessEnv, dataDirectory: st
   }
   const seconds = median(times) / 1000;
   rows.push({ engine, workload: 'start to ready (s)', ratio: seconds, target: '< 1 s', holds: seconds < 1 });
-}
-
-type Measurement = Awaited<ReturnType<LoadProcess['run']>>;
-
-async function measure(
-  bench: Bench,
-  server: Server,
-  workload: WorkloadName,
-  connections: number,
-  requests: number,
-): Promise<Measurement> {
-  const counter = `${bench.engine} ${workload}`;
-  const from = sent.get(counter) ?? 0;
-  sent.set(counter, from + requests);
-  const { dataset, token, load } = bench;
-  const result = await load.run({ port: server.port, workload, dataset, token, connections, requests, from });
-  const failed = Object.entries(result.statuses).filter(([status]) => !status.startsWith('2'));
-  if (failed.length > 0)
-    throw new Error(`${workload} on ${bench.engine} was answered with ${JSON.stringify(failed)}.`);
-  return result;
-}
-
-function summary(list: Measurement[]): { requestsPerSecond: number; p50: number; p99: number } {
-  return {
-    requestsPerSecond: median(list.map((one) => one.requestsPerSecond)),
-    p50: median(list.map((one) => one.p50)),
-    p99: median(list.map((one) => one.p99)),
-  };
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
-function progress(text: string): void {
-  process.stderr.write(`${text}\n`);
 }
 
 function report(): void {

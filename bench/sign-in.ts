@@ -1,7 +1,23 @@
-import { verifyPassword, hashPassword } from '../src/auth/passwords.ts';
+import { hashPassword, verifyPassword } from '../src/auth/passwords.ts';
+import {
+  type Bench,
+  CONNECTIONS,
+  measure,
+  type Measurement,
+  median,
+  progress,
+  type Row,
+  ROUNDS,
+  summary,
+} from './measure.ts';
+
+const OTHER_REQUESTS = 8_000;
+const PASSWORDS = 40;
+/** Of the quiet p99. */
+const OTHERS_TARGET = 2;
 
 /** What many people who sign in at once came to. */
-export interface SignIns {
+interface SignIns {
   perSecond: number;
   /** Milliseconds from the form's POST to its answer. */
   p50: number;
@@ -32,7 +48,7 @@ async function signIn(origin: string, person: { email: string; password: string 
  * Lets every person sign in again and again, all at once, until `others` ends, or for `rounds` times each.
  * @returns what the sign-ins came to
  */
-export async function signInTogether(
+async function signInTogether(
   port: number,
   people: readonly { email: string; password: string }[],
   rounds: number,
@@ -58,9 +74,61 @@ export async function signInTogether(
 }
 
 /** @returns how many passwords this process checks a second, when it does nothing else */
-export async function passwordsPerSecond(count: number): Promise<number> {
+async function passwordsPerSecond(count: number): Promise<number> {
   const hash = await hashPassword('bench');
   const began = performance.now();
   await Promise.all(Array.from({ length: count }, () => verifyPassword(hash, 'bench')));
   return (count / (performance.now() - began)) * 1000;
+}
+
+/** What other requests feel while eight people sign in, and how fast those are. */
+export async function signIns(bench: Bench): Promise<Row[]> {
+  progress(`${bench.engine}: sign-in`);
+  const { engine, assay, dataset } = bench;
+  const bound = await passwordsPerSecond(PASSWORDS);
+  const rows: Row[] = [];
+  for (const connections of [1, CONNECTIONS]) {
+    const quiet: Measurement[] = [];
+    const busy: Measurement[] = [];
+    const people: Awaited<ReturnType<typeof signInTogether>>[] = [];
+    await measure(bench, assay, 'op12-members', connections, OTHER_REQUESTS / 4);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      quiet.push(await measure(bench, assay, 'op12-members', connections, OTHER_REQUESTS));
+      const others = measure(bench, assay, 'op12-members', connections, OTHER_REQUESTS);
+      people.push(await signInTogether(assay.port, dataset.people, 1, others));
+      busy.push(await others);
+    }
+    const [before, during] = [summary(quiet), summary(busy)];
+    const ratio = during.p99 / before.p99;
+    const perSecond = median(people.map((one) => one.perSecond));
+    rows.push(
+      {
+        engine,
+        workload: `op12-members while 8 sign in, ${connections} connections`,
+        ...during,
+        ratio,
+        target: `<= ${OTHERS_TARGET} x quiet p99 (${before.p99.toFixed(2)} ms)`,
+        holds: ratio <= OTHERS_TARGET,
+      },
+      {
+        engine,
+        workload: `sign-in, 8 at once, beside ${connections} connections`,
+        requestsPerSecond: perSecond,
+        p50: median(people.map((one) => one.p50)),
+        p99: median(people.map((one) => one.p99)),
+        ratio: perSecond / bound,
+        target: '',
+        holds: true,
+      },
+    );
+  }
+  rows.push({
+    engine,
+    workload: 'argon2 alone',
+    requestsPerSecond: bound,
+    ratio: 1,
+    target: '',
+    holds: true,
+  });
+  return rows;
 }

@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { addFirstFactor } from '../domain/first-factors.ts';
 import { addPasskey } from '../domain/passkeys.ts';
-import { newRecoveryCodes, replaceRecoveryCodes } from '../domain/recovery-codes.ts';
-import { claimFirstFactor, hasSecondFactor, secondFactorsOf } from '../domain/second-factors.ts';
-import { endSessions, requireSession, type Session } from '../domain/sessions.ts';
+import { newRecoveryCodes } from '../domain/recovery-codes.ts';
+import { hasSecondFactor, secondFactorsOf } from '../domain/second-factors.ts';
+import type { Session } from '../domain/sessions.ts';
 import { addTotp, totpStep } from '../domain/totp.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf, openSession } from '../http/browser-sessions.ts';
+import { actorOf } from '../http/browser-sessions.ts';
 import { formTargetsOf } from '../oauth/authorization-request.ts';
 import { returnPath } from '../pages/addresses.ts';
 import { Notice } from '../pages/forms.tsx';
@@ -17,6 +18,7 @@ import { PASSKEY_SCRIPTS, PasskeyForm } from './passkeys-form.tsx';
 import { CredentialField, takeNewPasskey } from './passkeys.ts';
 import { RecoveryCodes } from './recovery-codes.tsx';
 import { leave, pendingSession, WayBack } from './second-factor.tsx';
+import { completeSignIn } from './sign-in-flow.ts';
 import { ReturnQuery } from './sign-in.tsx';
 
 const PATH = '/sign-in/second-factor/set-up';
@@ -82,15 +84,7 @@ export const registerSecondFactorSetUp: RegisterRoutes = (app, context) => {
     codes: readonly string[],
     to: string | undefined,
   ) => {
-    const { userId, organizationId } = session;
-    const method = `${session.method}+${factor}`;
-    await openSession(context, request, reply, {
-      userId,
-      organizationId,
-      state: 'complete',
-      method,
-      continues: true,
-    });
+    await completeSignIn(context, request, reply, session, factor);
     return sendPage(
       request,
       reply,
@@ -137,13 +131,16 @@ export const registerSecondFactorSetUp: RegisterRoutes = (app, context) => {
         return showForms(request, reply, session, to, { setUp });
       const codes = newRecoveryCodes();
       const actor = actorOf(request);
-      await db.write(async (tx) => {
-        await claimFirstFactor(tx, session.userId);
-        await requireSession(tx, session.id);
-        await addTotp(tx, actor, session, keys.secret, { secret, step }, now);
-        await replaceRecoveryCodes(tx, actor, session, codes, now);
-        await endSessions(tx, actor, session, session.id, now);
-      });
+      await db.write((tx) =>
+        addFirstFactor(
+          tx,
+          actor,
+          session,
+          codes,
+          () => addTotp(tx, actor, session, keys.secret, { secret, step }, now),
+          now,
+        ),
+      );
       return finish(request, reply, session, 'totp', codes, to);
     },
   );
@@ -166,13 +163,9 @@ export const registerSecondFactorSetUp: RegisterRoutes = (app, context) => {
         });
       const codes = newRecoveryCodes();
       const actor = actorOf(request);
-      await db.write(async (tx) => {
-        await claimFirstFactor(tx, session.userId);
-        await requireSession(tx, session.id);
-        await addPasskey(tx, actor, session, passkey, now);
-        await replaceRecoveryCodes(tx, actor, session, codes, now);
-        await endSessions(tx, actor, session, session.id, now);
-      });
+      await db.write((tx) =>
+        addFirstFactor(tx, actor, session, codes, () => addPasskey(tx, actor, session, passkey, now), now),
+      );
       return finish(request, reply, session, 'passkey', codes, to);
     },
   );

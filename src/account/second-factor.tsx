@@ -6,7 +6,7 @@ import { attemptSecondFactor, hasSecondFactor, secondFactorsOf } from '../domain
 import type { Session } from '../domain/sessions.ts';
 import { MAX_CODE_LENGTH, useTotp } from '../domain/totp.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf, openSession } from '../http/browser-sessions.ts';
+import { actorOf } from '../http/browser-sessions.ts';
 import { formTargetsOf } from '../oauth/authorization-request.ts';
 import { returnPath, signInAddress } from '../pages/addresses.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
@@ -15,6 +15,7 @@ import { sendPage } from '../pages/pages-plugin.tsx';
 import { CodeField } from './authenticator-set-up.tsx';
 import { PASSKEY_SCRIPTS, PasskeyForm } from './passkeys-form.tsx';
 import { CredentialField, takeAnswer } from './passkeys.ts';
+import { completeSignIn } from './sign-in-flow.ts';
 import { MAX_RETURN_LENGTH, ReturnQuery } from './sign-in.tsx';
 
 const PATH = '/sign-in/second-factor';
@@ -126,15 +127,7 @@ export const registerSecondFactor: RegisterRoutes = (app, context) => {
     if (session === null) return leave(request, reply, to);
     const proof = await attemptSecondFactor(db, actorOf(request), session, () => check(session, now), now);
     if (proof.outcome === 'right') {
-      const { userId, organizationId } = session;
-      const method = `${session.method}+${factor}`;
-      await openSession(context, request, reply, {
-        userId,
-        organizationId,
-        state: 'complete',
-        method,
-        continues: true,
-      });
+      await completeSignIn(context, request, reply, session, factor);
       return reply.redirect(returnPath(to), 303);
     }
     if (proof.outcome === 'locked') reply.header('retry-after', proof.retryAfter);

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { endSession, endSessions, type ListedSession, listSessions } from '../domain/sessions.ts';
+import { endSession, endSessions } from '../domain/session-ends.ts';
+import { type ListedSession, listSessions } from '../domain/sessions.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { actorOf, clearSessionCookie, limitsOf, sessionOf } from '../http/browser-sessions.ts';
 import { Button, Form, Notice } from '../pages/forms.tsx';

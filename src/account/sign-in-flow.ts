@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { needsSecondFactor } from '../domain/second-factors.ts';
+import type { Session } from '../domain/sessions.ts';
 import { openSession } from '../http/browser-sessions.ts';
 import { returnPath } from '../pages/addresses.ts';
 
@@ -33,4 +34,21 @@ export async function continueSignIn(
   await openSession(context, request, reply, { ...proof, state: pending ? 'pending' : 'complete' });
   const target = returnPath(to);
   return reply.redirect(pending ? `/sign-in/second-factor?to=${encodeURIComponent(target)}` : target, 303);
+}
+
+/** Completes a sign-in of which only the second factor was missing. @throws SessionEnded when it ended in the meantime */
+export async function completeSignIn(
+  context: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { userId, organizationId, method }: Session,
+  factor: 'totp' | 'recovery' | 'passkey',
+): Promise<void> {
+  await openSession(context, request, reply, {
+    userId,
+    organizationId,
+    state: 'complete',
+    method: `${method}+${factor}`,
+    continues: true,
+  });
 }

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
 import { hasIdentityProviders } from '../domain/identity-providers.ts';
-import { endSessionIfAny } from '../domain/sessions.ts';
+import { endSessionIfAny } from '../domain/session-ends.ts';
 import { signInWithPassword } from '../domain/sign-ins.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { actorOf, clearSessionCookie, readSession } from '../http/browser-sessions.ts';

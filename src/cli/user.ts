@@ -8,7 +8,7 @@ import { banUser } from '../domain/bans.ts';
 import { renewInvitation } from '../domain/invitations.ts';
 import { createPasswordReset } from '../domain/password-resets.ts';
 import { hasSecondFactor, resetSecondFactor } from '../domain/second-factors.ts';
-import { endSessionsOf } from '../domain/sessions.ts';
+import { endSessionsOf } from '../domain/session-ends.ts';
 import { createUser, type ListedUser, listUsers, userByEmail, userById, userByUid } from '../domain/users.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { withContext } from './open.ts';

@@ -19,6 +19,17 @@ export interface Credential {
   bannedAt: number | null;
 }
 
+/** What is read of the account of a token, whichever way it is found. */
+const ACCOUNT = [
+  'users.id as userId',
+  'users.uid as uid',
+  'users.email_key as emailKey',
+  'users.organization_id as organizationId',
+  'users.admin as admin',
+  'users.staff as staff',
+  'users.banned_at as bannedAt',
+] as const;
+
 const selectCredential = (db: Reader) =>
   db
     .selectFrom('tokens')
@@ -29,13 +40,7 @@ const selectCredential = (db: Reader) =>
       'tokens.allowed_addresses as allowedAddresses',
       'tokens.expires_at as expiresAt',
       'tokens.revoked_at as revokedAt',
-      'users.id as userId',
-      'users.uid as uid',
-      'users.email_key as emailKey',
-      'users.organization_id as organizationId',
-      'users.admin as admin',
-      'users.staff as staff',
-      'users.banned_at as bannedAt',
+      ...ACCOUNT,
     ]);
 
 const byId = prepare<{ id: string }, Credential>((db, p) =>
@@ -90,16 +95,7 @@ const selectHolder = (db: Reader) =>
   db
     .selectFrom('users')
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')
-    .select([
-      'users.id as userId',
-      'users.uid as uid',
-      'users.email_key as emailKey',
-      'users.organization_id as organizationId',
-      'users.admin as admin',
-      'users.staff as staff',
-      'users.banned_at as bannedAt',
-      'organizations.uid as organization',
-    ]);
+    .select([...ACCOUNT, 'organizations.uid as organization']);
 
 const holderByUid = prepare<{ uid: string }, Holder>((db, p) =>
   selectHolder(db).where('users.uid', '=', p.uid),

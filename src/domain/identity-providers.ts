@@ -5,7 +5,7 @@ import { recordChange } from './audit.ts';
 import { Failure, invalid, missing } from './failure.ts';
 import { cleanDomain, domainOf, type ProviderSettings, settingFaults } from './identity-provider-settings.ts';
 import { organizationByUid } from './organizations.ts';
-import { endSessionIfAny } from './sessions.ts';
+import { endSessionIfAny } from './session-ends.ts';
 
 /** The provider of an organization. */
 export interface IdentityProvider extends Omit<ProviderSettings, 'domains' | 'groups'> {

@@ -7,7 +7,7 @@ import { recordChange } from './audit.ts';
 import { withdrawConsent } from './consents.ts';
 import { Failure, missing } from './failure.ts';
 import { setPassword } from './passwords.ts';
-import { endSessions } from './sessions.ts';
+import { endSessions } from './session-ends.ts';
 import { signInSubject } from './sign-ins.ts';
 
 /** How long a link is good, in milliseconds. */

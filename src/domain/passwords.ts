@@ -2,7 +2,8 @@ import type { Actor } from '../auth/callers.ts';
 import type { Reader, Transaction } from '../db/engine.ts';
 import { recordChange } from './audit.ts';
 import { missing } from './failure.ts';
-import { endSessions, rotateSession, type Session } from './sessions.ts';
+import { endSessions } from './session-ends.ts';
+import { rotateSession, type Session } from './sessions.ts';
 
 /**
  * Gives an account another password, which ends the link by which it might have got one. Its tokens stay good.

@@ -4,7 +4,8 @@ import type { Database, Reader, Transaction } from '../db/engine.ts';
 import { countAttempt, forgetAttempts } from './attempts.ts';
 import { recordChange } from './audit.ts';
 import { Failure, missing } from './failure.ts';
-import { endSessions, rotateSession } from './sessions.ts';
+import { endSessions } from './session-ends.ts';
+import { rotateSession } from './sessions.ts';
 
 const LIMIT = { max: 10, window: 600_000 };
 
@@ -129,16 +130,6 @@ async function passwordHashOf(db: Reader, userId: number): Promise<string | null
     .where('users.id', '=', userId)
     .executeTakeFirst();
   return row === undefined || row.sso_only === 1 ? null : row.password_hash;
-}
-
-/**
- * To be called before a first factor is added by someone who has proved nothing but their password.
- * @throws Failure `conflict` when the account has a factor, which they are then to prove instead
- */
-export async function claimFirstFactor(tx: Transaction, userId: number): Promise<void> {
-  await claimFactors(tx, userId);
-  if (hasSecondFactor(await secondFactorsOf(tx, userId)))
-    throw new Failure('conflict', 'This account has a second factor already. Sign in again, and use that.');
 }
 
 /**

@@ -4,7 +4,6 @@ import { hashSecret, randomText } from '../auth/secrets.ts';
 import type { Reader, Transaction } from '../db/engine.ts';
 import { prepare } from '../db/prepared.ts';
 import { recordChange } from './audit.ts';
-import { missing } from './failure.ts';
 
 /** 256 bits in letters and digits. */
 const SECRET_LENGTH = 43;
@@ -233,84 +232,6 @@ export async function rotateSession(tx: Transaction, sessionId: string): Promise
   return secret;
 }
 
-/**
- * Ends one session of a user.
- * @throws Failure `missing` when the user has no such session
- */
-export async function endSession(
-  tx: Transaction,
-  actor: Actor,
-  user: { userId: number; organizationId: number | null },
-  sessionId: string,
-  now: number,
-): Promise<void> {
-  if (!(await endSessionIfAny(tx, actor, user, sessionId, now))) throw missing('session');
-}
-
-/** The same for a session that may have ended already. @returns whether it was there */
-export async function endSessionIfAny(
-  tx: Transaction,
-  actor: Actor,
-  user: { userId: number; organizationId: number | null },
-  sessionId: string,
-  now: number,
-): Promise<boolean> {
-  const ended = await tx
-    .deleteFrom('sessions')
-    .where('id', '=', sessionId)
-    .where('user_id', '=', user.userId)
-    .returning('id')
-    .executeTakeFirst();
-  if (ended === undefined) return false;
-  await recordEnd(tx, actor, user, [ended.id], now);
-  return true;
-}
-
-/**
- * Ends every session of a user.
- * @param except the one that stays; `null` for none
- * @returns how many ended
- */
-export async function endSessions(
-  tx: Transaction,
-  actor: Actor,
-  user: { userId: number; organizationId: number | null },
-  except: string | null,
-  now: number,
-): Promise<number> {
-  let query = tx.deleteFrom('sessions').where('user_id', '=', user.userId);
-  if (except !== null) query = query.where('id', '<>', except);
-  const ended = await query.returning('id').execute();
-  await recordEnd(
-    tx,
-    actor,
-    user,
-    ended.map(({ id }) => id),
-    now,
-  );
-  return ended.length;
-}
-
-/**
- * Ends every session of a user, for an operator.
- * @returns how many ended
- * @throws Failure `missing` for an unknown user
- */
-export async function endSessionsOf(
-  tx: Transaction,
-  actor: Actor,
-  userId: number,
-  now: number,
-): Promise<number> {
-  const user = await tx
-    .selectFrom('users')
-    .select('organization_id')
-    .where('id', '=', userId)
-    .executeTakeFirst();
-  if (user === undefined) throw missing('user');
-  return endSessions(tx, actor, { userId, organizationId: user.organization_id }, null, now);
-}
-
 /** A session as its owner sees it. */
 export interface ListedSession {
   id: string;
@@ -346,23 +267,4 @@ export async function listSessions(
     lastUsedFrom: row.last_used_from,
     userAgent: row.user_agent,
   }));
-}
-
-async function recordEnd(
-  tx: Transaction,
-  actor: Actor,
-  user: { userId: number; organizationId: number | null },
-  sessionIds: readonly string[],
-  now: number,
-): Promise<void> {
-  for (const id of sessionIds) {
-    await recordChange(tx, actor, {
-      at: now,
-      action: 'session.end',
-      object: ['session', id],
-      organizationId: user.organizationId,
-      before: { user: user.userId },
-      after: null,
-    });
-  }
 }

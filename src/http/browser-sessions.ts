@@ -2,10 +2,10 @@ import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../auth/callers.ts';
 import type { Context } from '../context.ts';
+import { endSessionIfAny } from '../domain/session-ends.ts';
 import {
   type Browser,
   claimSignIn,
-  endSessionIfAny,
   isUseDue,
   recordSessionUse,
   type Session,

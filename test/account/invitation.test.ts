@@ -193,21 +193,7 @@ describe('An invitation', () => {
     const { path, id, organization } = await newInvitation();
     const visitor = newVisitor(server);
     const form = await visitor.open(path);
-    await server.context.db.write((tx) =>
-      tx
-        .insertInto('identity_providers')
-        .values({
-          organization_id: organization.id,
-          issuer: 'https://idp.example',
-          client_id: 'assay',
-          sealed_secret: null,
-          groups_claim: 'groups',
-          admin_group: null,
-          sso_only: 1,
-          created_at: now,
-        })
-        .execute(),
-    );
+    await world.ssoOnly(organization.uid);
     expect((await visitor.get(path)).text).toContain('href="/sign-in/organization"');
     const answer = await visitor.submit(form, { name: 'Ada', password: PASSWORD }, '/invitation');
     expect(answer.text).toContain('href="/sign-in/organization"');

@@ -199,21 +199,7 @@ describe('Sign-in with a passkey alone', () => {
       tx.updateTable('users').set({ banned_at: now }).where('id', '=', banned.id).execute(),
     );
     const provided = await accountWithPasskey(uid);
-    await server.context.db.write((tx) =>
-      tx
-        .insertInto('identity_providers')
-        .values({
-          organization_id: organizationId,
-          issuer: 'https://provider.example',
-          client_id: 'assay',
-          sealed_secret: null,
-          groups_claim: 'groups',
-          admin_group: null,
-          sso_only: 1,
-          created_at: now,
-        })
-        .execute(),
-    );
+    await world.ssoOnly(uid);
     const stranger = new SoftwareAuthenticator(server);
     stranger.make(await passkeyOptions((await signedIn()).owner, 'add'));
     const words = new Set<string>();

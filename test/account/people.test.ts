@@ -110,26 +110,7 @@ describe('An admin', () => {
 
   it('is told that a provider signs them in', async () => {
     const user = await world.account({ organization });
-    await server.context.db.write(async (tx) => {
-      const { id } = await tx
-        .selectFrom('organizations')
-        .select('id')
-        .where('uid', '=', organization)
-        .executeTakeFirstOrThrow();
-      await tx
-        .insertInto('identity_providers')
-        .values({
-          organization_id: id,
-          issuer: 'https://idp.example',
-          client_id: 'assay',
-          sealed_secret: null,
-          groups_claim: 'groups',
-          admin_group: null,
-          sso_only: 1,
-          created_at: now,
-        })
-        .execute();
-    });
+    await world.ssoOnly(organization);
     expect((await make(user.email, 'password')).text).toContain('has no password here');
   });
 });

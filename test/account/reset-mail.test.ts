@@ -69,21 +69,7 @@ describe('Where mail is sent, who forgot their password', () => {
   it('is answered alike whether there is such an account or not, and nobody else gets mail', async () => {
     const organization = await world.organization();
     const sso = await world.account({ organization: organization.uid });
-    await server.context.db.write((tx) =>
-      tx
-        .insertInto('identity_providers')
-        .values({
-          organization_id: organization.id,
-          issuer: 'https://idp.example',
-          client_id: 'assay',
-          sealed_secret: null,
-          groups_claim: 'groups',
-          admin_group: null,
-          sso_only: 1,
-          created_at: now,
-        })
-        .execute(),
-    );
+    await world.ssoOnly(organization.uid);
     const banned = await world.account();
     await server.context.db.write((tx) => banUser(tx, commandLine(), banned.id, now));
     const invited = await world.invited();

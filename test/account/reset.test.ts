@@ -273,21 +273,7 @@ describe('A link for a new password', () => {
     const organization = await world.organization();
     const user = await world.account({ organization: organization.uid });
     const path = await newLink(user.id);
-    await write((tx) =>
-      tx
-        .insertInto('identity_providers')
-        .values({
-          organization_id: organization.id,
-          issuer: 'https://idp.example',
-          client_id: 'assay',
-          sealed_secret: null,
-          groups_claim: 'groups',
-          admin_group: null,
-          sso_only: 1,
-          created_at: now,
-        })
-        .execute(),
-    );
+    await world.ssoOnly(organization.uid);
     expect((await newVisitor(server).get(path)).status).toBe(410);
     await expect(newLink(user.id)).rejects.toMatchObject({ kind: 'forbidden' });
     expect((await newVisitor(server).signIn(user.email, user.password)).status).toBe(401);

@@ -3,7 +3,7 @@ import { browserName } from '../../src/account/browser-names.ts';
 import { commandLine } from '../../src/auth/callers.ts';
 import { hashSecret } from '../../src/auth/secrets.ts';
 import { banUser } from '../../src/domain/bans.ts';
-import { endSessionsOf } from '../../src/domain/sessions.ts';
+import { endSessionsOf } from '../../src/domain/session-ends.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';

@@ -72,6 +72,29 @@ export function worldOf({ context }: TestServer) {
       );
       return { ...created, password };
     },
+    /** Lets the users of an organization sign in through a provider alone; nothing answers at its address. */
+    async ssoOnly(organization: string): Promise<void> {
+      const { id } = await db.read
+        .selectFrom('organizations')
+        .select('id')
+        .where('uid', '=', organization)
+        .executeTakeFirstOrThrow();
+      await write((tx) =>
+        tx
+          .insertInto('identity_providers')
+          .values({
+            organization_id: id,
+            issuer: 'https://idp.example',
+            client_id: 'assay',
+            sealed_secret: null,
+            groups_claim: 'groups',
+            admin_group: null,
+            sso_only: 1,
+            created_at: clock(),
+          })
+          .execute(),
+      );
+    },
     /** A user who never signed in. */
     invited: (input: Partial<NewUser> = {}) =>
       write((tx) => createUser(tx, actor, { email: `user${next()}@example.com`, ...input }, clock())),

@@ -1,0 +1,73 @@
+import type { Engine } from '../src/db/engine.ts';
+import type { LoadProcess, Server } from './processes.ts';
+import type { Dataset, WorkloadName } from './workloads.ts';
+
+/** How often both sides of a comparison take turns. */
+export const ROUNDS = 3;
+/** Of the load that fills a server. */
+export const CONNECTIONS = 64;
+
+/** One line of the report. */
+export interface Row {
+  engine: Engine;
+  workload: string;
+  requestsPerSecond?: number;
+  p50?: number;
+  p99?: number;
+  peakMemory?: number;
+  ratio: number;
+  target: string;
+  holds: boolean;
+}
+
+/** What a measurement has at hand: the servers over one database, and the process that makes the load. */
+export interface Bench {
+  engine: Engine;
+  assay: Server;
+  bare: Server;
+  load: LoadProcess;
+  dataset: Dataset;
+  token: string | readonly string[];
+}
+
+export type Measurement = Awaited<ReturnType<LoadProcess['run']>>;
+
+/** How many requests of each workload were sent, so that none is sent twice. */
+const sent = new Map<string, number>();
+
+/** Sends so many requests of a workload to a server. @throws Error when one of them fails */
+export async function measure(
+  bench: Bench,
+  server: Server,
+  workload: WorkloadName,
+  connections: number,
+  requests: number,
+): Promise<Measurement> {
+  const counter = `${bench.engine} ${workload}`;
+  const from = sent.get(counter) ?? 0;
+  sent.set(counter, from + requests);
+  const { dataset, token, load } = bench;
+  const result = await load.run({ port: server.port, workload, dataset, token, connections, requests, from });
+  const failed = Object.entries(result.statuses).filter(([status]) => !status.startsWith('2'));
+  if (failed.length > 0)
+    throw new Error(`${workload} on ${bench.engine} was answered with ${JSON.stringify(failed)}.`);
+  return result;
+}
+
+/** @returns the medians of several measurements */
+export function summary(list: Measurement[]): { requestsPerSecond: number; p50: number; p99: number } {
+  return {
+    requestsPerSecond: median(list.map((one) => one.requestsPerSecond)),
+    p50: median(list.map((one) => one.p50)),
+    p99: median(list.map((one) => one.p99)),
+  };
+}
+
+export function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+export function progress(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
