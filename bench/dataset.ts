@@ -3,11 +3,11 @@ import { hashPassword } from '../src/auth/passwords.ts';
 import { loadKeys } from '../src/auth/keys.ts';
 import type { Database, Transaction } from '../src/db/engine.ts';
 import type { Tables } from '../src/db/schema.ts';
-import { GROUP_ROLES } from '../src/domain/groups.ts';
-import { createOrganization } from '../src/domain/organizations.ts';
-import { createClient } from '../src/domain/oauth-clients.ts';
-import { issueToken } from '../src/domain/tokens.ts';
-import { createUser } from '../src/domain/users.ts';
+import { GROUP_ROLES } from '../src/domain/assessments/groups.ts';
+import { createOrganization } from '../src/domain/organizations/organizations.ts';
+import { createClient } from '../src/domain/tokens/oauth-clients.ts';
+import { issueToken } from '../src/domain/tokens/tokens.ts';
+import { createUser } from '../src/domain/people/users.ts';
 import type { Dataset } from './workloads.ts';
 
 const USERS = 60_000;

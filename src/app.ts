@@ -24,14 +24,14 @@ import {
 import { areaAt, AREAS, type AreaName, SERVER_AREA } from './http/areas.ts';
 import { refuseBrokenRequest } from './http/broken-requests.ts';
 import { enforceDeadline } from './http/deadline.ts';
-import { removeExpiredHourly } from './http/expiry.ts';
+import { removeExpiredHourly } from './jobs/expiry.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { openDocumentation, registerDescription } from './http/openapi.ts';
 import { sendProblem, toProblem } from './http/problems.ts';
 import { RateLimiter } from './http/rate-limit.ts';
 import { registerServerRoutes } from './http/server-routes.ts';
 import { securityHeaders } from './http/security-headers.ts';
-import { TokenCache } from './http/token-cache.ts';
+import { TokenCache } from './domain/tokens/token-cache.ts';
 import { compileValidator } from './http/validation.ts';
 import { registerOAuthEndpoints } from './oauth/endpoints.ts';
 import { OAUTH_PAGES } from './oauth/routes.ts';

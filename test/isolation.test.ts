@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCOPES } from '../src/auth/scopes.ts';
 import { commandLine } from '../src/auth/callers.ts';
-import { createVulnerability } from '../src/domain/vulnerabilities.ts';
-import { createVulnerabilityTag } from '../src/domain/vulnerability-tags.ts';
+import { createVulnerability } from '../src/domain/vulnerabilities/vulnerabilities.ts';
+import { createVulnerabilityTag } from '../src/domain/vulnerabilities/vulnerability-tags.ts';
 import { startTestServer, type TestServer } from './harness/server.ts';
 import { worldOf } from './harness/world.ts';
 

@@ -3,8 +3,8 @@ import { Type } from 'typebox';
 import { encode } from 'uqr';
 import { seal, unseal } from '../auth/sealing.ts';
 import type { Context } from '../context.ts';
-import type { Session } from '../domain/sessions.ts';
-import { MAX_CODE_LENGTH, newTotpSecret, totpAddress } from '../domain/totp.ts';
+import type { Session } from '../domain/sign-in/sessions.ts';
+import { MAX_CODE_LENGTH, newTotpSecret, totpAddress } from '../domain/sign-in/totp.ts';
 import { Button, Field, Form } from '../pages/forms.tsx';
 
 const SEALED_FOR = 'totp set-up';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { signInWithPasskey } from '../domain/passkey-proofs.ts';
+import { signInWithPasskey } from '../domain/sign-in/passkey-proofs.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { actorOf } from '../http/browser-sessions.ts';
 import { signInAddress } from '../pages/addresses.ts';
@@ -8,7 +8,7 @@ import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { CredentialField, takeAnswer } from './passkeys.ts';
 import { continueSignIn } from './sign-in-flow.ts';
-import { MAX_RETURN_LENGTH } from './sign-in.tsx';
+import { MAX_RETURN_LENGTH } from './sign-in-page.tsx';
 
 const PasskeySignInForm = Type.Object({
   credential: CredentialField,

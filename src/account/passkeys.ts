@@ -4,9 +4,9 @@ import { Type } from 'typebox';
 import { seal, unseal } from '../auth/sealing.ts';
 import { MAX_ANSWER_LENGTH, relyingPartyOf, verifyMadePasskey } from '../auth/webauthn.ts';
 import type { Context } from '../context.ts';
-import type { PasskeyAnswer } from '../domain/passkey-proofs.ts';
-import { type NewPasskey, passkeyDescriptors } from '../domain/passkeys.ts';
-import type { Session } from '../domain/sessions.ts';
+import type { PasskeyAnswer } from '../domain/sign-in/passkey-proofs.ts';
+import { type NewPasskey, passkeyDescriptors } from '../domain/sign-in/passkeys.ts';
+import type { Session } from '../domain/sign-in/sessions.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { cookieNamed, cookieOptions, SignInNeeded } from '../http/browser-sessions.ts';
 

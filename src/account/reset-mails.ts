@@ -2,8 +2,8 @@ import type { Actor } from '../auth/callers.ts';
 import { networkOf } from '../auth/addresses.ts';
 import { resetUrl } from '../auth/reset-links.ts';
 import type { Context } from '../context.ts';
-import { countAttempt } from '../domain/attempts.ts';
-import { createPasswordReset, resettableUser } from '../domain/password-resets.ts';
+import { countAttempt } from '../domain/sign-in/attempts.ts';
+import { createPasswordReset, resettableUser } from '../domain/sign-in/password-resets.ts';
 import type { Mailer } from '../mail.ts';
 
 /** Requests that wait; one more is dropped. */

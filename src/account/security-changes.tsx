@@ -1,20 +1,24 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { MAX_CREDENTIAL_ID_LENGTH } from '../auth/webauthn.ts';
-import { Failure } from '../domain/failure.ts';
-import { addPasskey, removePasskey } from '../domain/passkeys.ts';
-import { giveRecoveryCodes, newRecoveryCodes, replaceRecoveryCodes } from '../domain/recovery-codes.ts';
-import { claimRecoveryCodes, settleSessions } from '../domain/second-factors.ts';
-import { addTotp, removeTotp, totpStep } from '../domain/totp.ts';
+import { Failure } from '../domain/shared/failure.ts';
+import { addPasskey, removePasskey } from '../domain/sign-in/passkeys.ts';
+import {
+  giveRecoveryCodes,
+  newRecoveryCodes,
+  replaceRecoveryCodes,
+} from '../domain/sign-in/recovery-codes.ts';
+import { claimRecoveryCodes, settleSessions } from '../domain/sign-in/second-factors.ts';
+import { addTotp, removeTotp, totpStep } from '../domain/sign-in/totp.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { actorOf, sessionOf, setSessionCookie } from '../http/browser-sessions.ts';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { AuthenticatorForm, CodeField, newSetUp, secretOf, SetUpField } from './authenticator-set-up.tsx';
 import { CredentialField, takeNewPasskey } from './passkeys.ts';
-import { RecoveryCodes } from './recovery-codes.tsx';
+import { RecoveryCodes } from './recovery-codes-list.tsx';
 import { MAX_NAME_LENGTH, SECURITY_PATH } from './security-sections.tsx';
-import { isRecent, showSecurity } from './security.tsx';
+import { isRecent, showSecurity } from './security-page.tsx';
 
 const AUTHENTICATOR = `${SECURITY_PATH}/authenticator`;
 const STATUS = { missing: 404, forbidden: 403, invalid: 422, conflict: 409 } as const;

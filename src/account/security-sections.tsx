@@ -1,9 +1,9 @@
 import { MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
 import type { Context } from '../context.ts';
-import type { ListedPasskey } from '../domain/passkeys.ts';
-import type { SecondFactors } from '../domain/second-factors.ts';
+import type { ListedPasskey } from '../domain/sign-in/passkeys.ts';
+import type { SecondFactors } from '../domain/sign-in/second-factors.ts';
 import { Button, Field, Form } from '../pages/forms.tsx';
-import { Time } from '../pages/time.tsx';
+import { Time } from '../pages/time-element.tsx';
 import { PasskeyForm } from './passkeys-form.tsx';
 
 export const SECURITY_PATH = '/account/security';

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
-import { needsSecondFactor } from '../domain/second-factors.ts';
-import type { Session } from '../domain/sessions.ts';
+import { needsSecondFactor } from '../domain/sign-in/second-factors.ts';
+import type { Session } from '../domain/sign-in/sessions.ts';
 import { openSession } from '../http/browser-sessions.ts';
 import { returnPath } from '../pages/addresses.ts';
 

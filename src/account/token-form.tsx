@@ -1,6 +1,6 @@
 import { type Scope, SCOPES } from '../auth/scopes.ts';
-import type { Fault } from '../domain/failure.ts';
-import { MAX_NAME_LENGTH } from '../domain/names.ts';
+import type { Fault } from '../domain/shared/failure.ts';
+import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { Button, Choice, Field, Form, Select } from '../pages/forms.tsx';
 
 /** Days, and their words. */

@@ -1,4 +1,4 @@
-import { missing } from '../domain/failure.ts';
+import { missing } from '../domain/shared/failure.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 
 /** Whoever mistypes the address of a page is told so by a page, not in the shape that programs read. */

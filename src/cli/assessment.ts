@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { commandLine } from '../auth/callers.ts';
-import { createAssessment, listAssessments } from '../domain/assessments.ts';
+import { createAssessment, listAssessments } from '../domain/assessments/assessments.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { withContext } from './open.ts';
 import { requireOrganization } from './organization.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { commandLine } from '../auth/callers.ts';
-import { Failure } from '../domain/failure.ts';
+import { Failure } from '../domain/shared/failure.ts';
 import {
   createClient,
   deleteClient,
@@ -8,8 +8,8 @@ import {
   renewClientSecret,
   requireClient,
   setImplicit,
-} from '../domain/oauth-clients.ts';
-import { userById } from '../domain/users.ts';
+} from '../domain/tokens/oauth-clients.ts';
+import { userById } from '../domain/people/users.ts';
 import { addCommand, addFamily, type CommonOptions, scopesOption } from './command.ts';
 import { withContext } from './open.ts';
 import { pairs, printJson, printLines, table } from './output.ts';

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { commandLine } from '../auth/callers.ts';
-import { renewDemoClients } from '../domain/demo/clients.ts';
-import { demoFacts, loadDemo, newDemoSecrets, renewDemo } from '../domain/demo/load.ts';
-import type { DemoFacts, DemoManifest } from '../domain/demo/manifest.ts';
-import { Failure } from '../domain/failure.ts';
-import { DOCS_REDIRECT } from '../domain/oauth-clients.ts';
-import { listOrganizations } from '../domain/organizations.ts';
+import { renewDemoClients } from '../demo/clients.ts';
+import { demoFacts, loadDemo, newDemoSecrets, renewDemo } from '../demo/load.ts';
+import type { DemoFacts, DemoManifest } from '../demo/manifest.ts';
+import { Failure } from '../domain/shared/failure.ts';
+import { DOCS_REDIRECT } from '../domain/tokens/oauth-clients.ts';
+import { listOrganizations } from '../domain/organizations/organizations.ts';
 
 /** How long a load by another process may take to write the manifest after its commit, in milliseconds. */
 const HANDOVER = 5_000;

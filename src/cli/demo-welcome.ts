@@ -1,4 +1,4 @@
-import type { DemoManifest } from '../domain/demo/manifest.ts';
+import type { DemoManifest } from '../demo/manifest.ts';
 import type { AreaName } from '../http/areas.ts';
 import { table } from './output.ts';
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { commandLine } from '../auth/callers.ts';
 import { addSigningKey, listSigningKeys, removeSigningKey, type SigningKey } from '../auth/keys.ts';
 import type { Context } from '../context.ts';
-import { keysOutOfUse, recordRemoval, recordRotation } from '../domain/signing-keys.ts';
+import { keysOutOfUse, recordRemoval, recordRotation } from '../domain/tokens/signing-keys.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { withContext } from './open.ts';
 import { printJson, printLines, table } from './output.ts';

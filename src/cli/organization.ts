@@ -9,8 +9,8 @@ import {
   listOrganizations,
   type Organization,
   organizationByUid,
-} from '../domain/organizations.ts';
-import { requireSecondFactor } from '../domain/second-factors.ts';
+} from '../domain/organizations/organizations.ts';
+import { requireSecondFactor } from '../domain/sign-in/second-factors.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { withContext } from './open.ts';
 import { pairs, printJson, printLines, table } from './output.ts';

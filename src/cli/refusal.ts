@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Config, ConfigError } from '../config.ts';
 import { Unavailable } from '../db/engine.ts';
-import { Failure, type Fault } from '../domain/failure.ts';
+import { Failure, type Fault } from '../domain/shared/failure.ts';
 
 /** Why a command was not done, in one line that says what to do next. */
 export class Refusal extends Error {

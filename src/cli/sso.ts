@@ -1,15 +1,15 @@
 import { createReadStream } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { commandLine } from '../auth/callers.ts';
-import { Failure } from '../domain/failure.ts';
-import { unlinkIdentities } from '../domain/identities.ts';
+import { Failure } from '../domain/shared/failure.ts';
+import { unlinkIdentities } from '../domain/sign-in/identities.ts';
 import {
   listIdentityProviders,
   type ListedProvider,
   providerOf,
   removeIdentityProvider,
   setIdentityProvider,
-} from '../domain/identity-providers.ts';
+} from '../domain/sign-in/identity-providers.ts';
 import { callbackAddress, sealClientSecret } from '../sso/registration.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { withContext } from './open.ts';

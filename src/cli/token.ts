@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { commandLine } from '../auth/callers.ts';
-import { Failure } from '../domain/failure.ts';
-import { issueToken, listTokens, revokeToken } from '../domain/tokens.ts';
+import { Failure } from '../domain/shared/failure.ts';
+import { issueToken, listTokens, revokeToken } from '../domain/tokens/tokens.ts';
 import { addCommand, addFamily, type CommonOptions, scopesOption } from './command.ts';
 import { withContext } from './open.ts';
 import { pairs, printJson, printLines, table } from './output.ts';

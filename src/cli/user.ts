@@ -4,12 +4,19 @@ import { invitationUrl } from '../auth/invitations.ts';
 import { resetUrl } from '../auth/reset-links.ts';
 import type { Addresses, Config } from '../config.ts';
 import type { Reader } from '../db/engine.ts';
-import { banUser } from '../domain/bans.ts';
-import { renewInvitation } from '../domain/invitations.ts';
-import { createPasswordReset } from '../domain/password-resets.ts';
-import { hasSecondFactor, resetSecondFactor } from '../domain/second-factors.ts';
-import { endSessionsOf } from '../domain/session-ends.ts';
-import { createUser, type ListedUser, listUsers, userByEmail, userById, userByUid } from '../domain/users.ts';
+import { banUser } from '../domain/people/bans.ts';
+import { renewInvitation } from '../domain/people/invitations.ts';
+import { createPasswordReset } from '../domain/sign-in/password-resets.ts';
+import { hasSecondFactor, resetSecondFactor } from '../domain/sign-in/second-factors.ts';
+import { endSessionsOf } from '../domain/sign-in/session-ends.ts';
+import {
+  createUser,
+  type ListedUser,
+  listUsers,
+  userByEmail,
+  userById,
+  userByUid,
+} from '../domain/people/users.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { withContext } from './open.ts';
 import { requireOrganization } from './organization.ts';

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { readCompleteSession, SignInNeeded } from './browser-sessions.ts';
 import { Problem } from './problems.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import type { TokenCache } from './token-cache.ts';
+import type { TokenCache } from '../domain/tokens/token-cache.ts';
 
 /** Who may call a route. */
 export type Access =

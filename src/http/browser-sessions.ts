@@ -2,7 +2,7 @@ import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../auth/callers.ts';
 import type { Context } from '../context.ts';
-import { endSessionIfAny } from '../domain/session-ends.ts';
+import { endSessionIfAny } from '../domain/sign-in/session-ends.ts';
 import {
   type Browser,
   claimSignIn,
@@ -13,7 +13,7 @@ import {
   sessionBySecret,
   type SessionLimits,
   startSession,
-} from '../domain/sessions.ts';
+} from '../domain/sign-in/sessions.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

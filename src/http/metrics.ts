@@ -4,7 +4,7 @@ import { AddressSet } from '../auth/addresses.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { Problem } from './problems.ts';
-import type { TokenCache } from './token-cache.ts';
+import type { TokenCache } from '../domain/tokens/token-cache.ts';
 
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 

@@ -4,7 +4,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
-import { DOCS_CLIENT, DOCS_REDIRECT } from '../domain/oauth-clients.ts';
+import { DOCS_CLIENT, DOCS_REDIRECT } from '../domain/tokens/oauth-clients.ts';
 import { areaAt, AREAS, type AreaName } from './areas.ts';
 import { completeDocument, type Document, securityOf, securitySchemes } from './openapi-document.ts';
 

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { IssuerUnreachable } from '../auth/external-issuer.ts';
 import { TooManyPasswords } from '../auth/passwords.ts';
 import { Unavailable, WriteConflict } from '../db/engine.ts';
-import { Failure, type Fault } from '../domain/failure.ts';
+import { Failure, type Fault } from '../domain/shared/failure.ts';
 import type { Area } from './areas.ts';
 import { offendingValue } from './offending-value.ts';
 import { KINDS, type ProblemKind } from './problem-kinds.ts';

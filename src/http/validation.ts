@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
-import type { Fault } from '../domain/failure.ts';
+import type { Fault } from '../domain/shared/failure.ts';
 import { Problem } from './problems.ts';
 
 type JsonSchema = Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net';
-import type { ScannedHost } from '../domain/host-scans.ts';
-import type { ObservedPort, PortRange } from '../domain/port-observations.ts';
-import { PROTOCOLS } from '../domain/ports.ts';
+import type { ScannedHost } from '../domain/assets/host-scans.ts';
+import type { ObservedPort, PortRange } from '../domain/assets/port-observations.ts';
+import { PROTOCOLS } from '../domain/assets/ports.ts';
 import type { BoundedXml, ElementHandler } from './bounded-xml.ts';
 
 type Attributes = Readonly<Record<string, string>>;

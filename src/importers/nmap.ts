@@ -1,5 +1,5 @@
-import type { ScannedHost } from '../domain/host-scans.ts';
-import type { PortRange } from '../domain/port-observations.ts';
+import type { ScannedHost } from '../domain/assets/host-scans.ts';
+import type { PortRange } from '../domain/assets/port-observations.ts';
 import { BoundedXml } from './bounded-xml.ts';
 import { NmapElements } from './nmap-elements.ts';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
-import { signAccessToken, storeAccessToken } from '../domain/access-tokens.ts';
-import { issueCode } from '../domain/authorization-codes.ts';
-import { hasConsented, relyOnConsent, rememberConsent } from '../domain/consents.ts';
-import type { Session } from '../domain/sessions.ts';
+import { signAccessToken, storeAccessToken } from '../domain/tokens/access-tokens.ts';
+import { issueCode } from '../domain/tokens/authorization-codes.ts';
+import { hasConsented, relyOnConsent, rememberConsent } from '../domain/tokens/consents.ts';
+import type { Session } from '../domain/sign-in/sessions.ts';
 import { actorOf } from '../http/browser-sessions.ts';
 import type { AuthorizationRequest, Target } from './authorization-request.ts';
 import type { ResponseParameters } from './authorization-response.ts';

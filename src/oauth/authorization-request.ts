@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { allowedScopes } from '../domain/access-tokens.ts';
+import { allowedScopes } from '../domain/tokens/access-tokens.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../auth/scopes.ts';
-import { clientById, type OAuthClient, scopesFor } from '../domain/oauth-clients.ts';
-import { isRegisteredRedirect } from '../domain/redirect-addresses.ts';
+import { clientById, type OAuthClient, scopesFor } from '../domain/tokens/oauth-clients.ts';
+import { isRegisteredRedirect } from '../domain/tokens/redirect-addresses.ts';
 import { AuthorizationError, type ResponseMode } from './authorization-response.ts';
 
 /** Node takes no longer request line, so nothing longer arrives. */

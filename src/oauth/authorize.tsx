@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Context } from '../context.ts';
-import { Failure } from '../domain/failure.ts';
-import { endSessionIfAny } from '../domain/session-ends.ts';
+import { Failure } from '../domain/shared/failure.ts';
+import { endSessionIfAny } from '../domain/sign-in/session-ends.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { actorOf, clearSessionCookie, readCompleteSession } from '../http/browser-sessions.ts';
 import { toProblem } from '../http/problems.ts';

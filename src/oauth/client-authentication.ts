@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { matchesHash } from '../auth/secrets.ts';
 import type { Context } from '../context.ts';
-import { recordRefusedSecret } from '../domain/client-refusals.ts';
-import type { KnownClient, KnownClients } from '../domain/known-clients.ts';
-import type { OAuthClient } from '../domain/oauth-clients.ts';
+import { recordRefusedSecret } from '../domain/tokens/client-refusals.ts';
+import type { KnownClient, KnownClients } from '../domain/tokens/known-clients.ts';
+import type { OAuthClient } from '../domain/tokens/oauth-clients.ts';
 import { countHeaders } from '../http/access.ts';
 import { formDecoded } from './form-parameters.ts';
 import { OAuthError } from './oauth-error.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
-import { KnownClients } from '../domain/known-clients.ts';
+import { KnownClients } from '../domain/tokens/known-clients.ts';
 import { watchMethods } from '../http/area-plugin.ts';
 import { SERVER_AREA } from '../http/areas.ts';
 import { readForms } from './form-parameters.ts';

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { isPersonalToken, looksPersonal } from '../auth/secrets.ts';
 import type { Context } from '../context.ts';
-import type { OAuthClient } from '../domain/oauth-clients.ts';
+import type { OAuthClient } from '../domain/tokens/oauth-clients.ts';
 import {
   administrationOf,
   type LiveToken,
   livePersonalToken,
   liveRefreshToken,
   liveTokenById,
-} from '../domain/token-states.ts';
-import type { KnownClients } from '../domain/known-clients.ts';
+} from '../domain/tokens/token-states.ts';
+import type { KnownClients } from '../domain/tokens/known-clients.ts';
 import { authenticateClient, requireConfidential } from './client-authentication.ts';
 import { formParameters, required } from './form-parameters.ts';
 import { isJwt } from './revocation.ts';

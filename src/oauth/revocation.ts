@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import type { Actor } from '../auth/callers.ts';
 import type { Context } from '../context.ts';
-import { credentialById } from '../domain/credentials.ts';
-import { Failure } from '../domain/failure.ts';
-import { revokeGrant } from '../domain/grants.ts';
-import type { OAuthClient } from '../domain/oauth-clients.ts';
-import { refreshTokenBySecret } from '../domain/refresh-tokens.ts';
-import { revokeToken } from '../domain/tokens.ts';
+import { credentialById } from '../domain/tokens/credentials.ts';
+import { Failure } from '../domain/shared/failure.ts';
+import { revokeGrant } from '../domain/tokens/grants.ts';
+import type { OAuthClient } from '../domain/tokens/oauth-clients.ts';
+import { refreshTokenBySecret } from '../domain/tokens/refresh-tokens.ts';
+import { revokeToken } from '../domain/tokens/tokens.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { formParameters, required } from './form-parameters.ts';
-import type { KnownClients } from '../domain/known-clients.ts';
+import type { KnownClients } from '../domain/tokens/known-clients.ts';
 import { OAuthError } from './oauth-error.ts';
 import { actorFor } from './token.ts';
 

@@ -11,13 +11,17 @@ import {
   signFor,
   type SignedToken,
   storeAccessToken,
-} from '../domain/access-tokens.ts';
-import { findCode, takeCode } from '../domain/authorization-codes.ts';
-import { Failure } from '../domain/failure.ts';
-import { type Grant, type RevocationReason, revokeGrant } from '../domain/grants.ts';
-import type { KnownClient, KnownClients } from '../domain/known-clients.ts';
-import { type OAuthClient, scopesFor } from '../domain/oauth-clients.ts';
-import { issueRefreshToken, refreshTokenBySecret, takeRefreshToken } from '../domain/refresh-tokens.ts';
+} from '../domain/tokens/access-tokens.ts';
+import { findCode, takeCode } from '../domain/tokens/authorization-codes.ts';
+import { Failure } from '../domain/shared/failure.ts';
+import { type Grant, type RevocationReason, revokeGrant } from '../domain/tokens/grants.ts';
+import type { KnownClient, KnownClients } from '../domain/tokens/known-clients.ts';
+import { type OAuthClient, scopesFor } from '../domain/tokens/oauth-clients.ts';
+import {
+  issueRefreshToken,
+  refreshTokenBySecret,
+  takeRefreshToken,
+} from '../domain/tokens/refresh-tokens.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { formParameters, required } from './form-parameters.ts';
 import { OAuthError, type OAuthErrorCode } from './oauth-error.ts';

@@ -1,6 +1,6 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Session } from '../domain/sessions.ts';
+import type { Session } from '../domain/sign-in/sessions.ts';
 import { Form } from './forms.tsx';
 
 /** Whoever is signed in, for the head of every page (see `sendPage`). */

@@ -6,7 +6,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { Context } from '../context.ts';
-import { SessionEnded } from '../domain/sessions.ts';
+import { SessionEnded } from '../domain/sign-in/sessions.ts';
 import { type RegisterRoutes, type TypedInstance, watchMethods } from '../http/area-plugin.ts';
 import { SERVER_AREA } from '../http/areas.ts';
 import { cookieNamed, cookieOptions, readSession, SignInNeeded } from '../http/browser-sessions.ts';

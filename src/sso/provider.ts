@@ -21,7 +21,7 @@ import {
   ResponseBodyError,
 } from 'openid-client';
 import { isTrustworthy, limitedFetch } from '../auth/limited-fetch.ts';
-import type { ProvenIdentity } from '../domain/identities.ts';
+import type { ProvenIdentity } from '../domain/sign-in/identities.ts';
 
 /** Seconds for one request: discovery, token, keys and claims together end before a request of ours does. */
 const TIMEOUT = 6;

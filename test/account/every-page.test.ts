@@ -4,7 +4,7 @@ import { buildApp } from '../../src/app.ts';
 import { commandLine } from '../../src/auth/callers.ts';
 import { invitationUrl } from '../../src/auth/invitations.ts';
 import { resetUrl } from '../../src/auth/reset-links.ts';
-import { createPasswordReset } from '../../src/domain/password-resets.ts';
+import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
 import { setUpTotp } from '../harness/second-factors.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';

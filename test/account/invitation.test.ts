@@ -3,7 +3,7 @@ import { commandLine } from '../../src/auth/callers.ts';
 import { invitationUrl } from '../../src/auth/invitations.ts';
 import { verifyPassword } from '../../src/auth/passwords.ts';
 import { randomText } from '../../src/auth/secrets.ts';
-import { renewInvitation } from '../../src/domain/invitations.ts';
+import { renewInvitation } from '../../src/domain/people/invitations.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
-import { requireSecondFactor, resetSecondFactor } from '../../src/domain/second-factors.ts';
+import { requireSecondFactor, resetSecondFactor } from '../../src/domain/sign-in/second-factors.ts';
 import { passkeyOptions, SoftwareAuthenticator } from '../harness/authenticator.ts';
 import {
   alertOn,

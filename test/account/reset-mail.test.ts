@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
-import { banUser } from '../../src/domain/bans.ts';
+import { banUser } from '../../src/domain/people/bans.ts';
 import { type Mailbox, startMailbox } from '../harness/mailbox.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisitor } from '../harness/visitor.ts';

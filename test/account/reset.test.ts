@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import { hashSecret, randomText } from '../../src/auth/secrets.ts';
-import { banUser } from '../../src/domain/bans.ts';
-import { createPasswordReset } from '../../src/domain/password-resets.ts';
+import { banUser } from '../../src/domain/people/bans.ts';
+import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';

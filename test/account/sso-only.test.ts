@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
-import { setIdentityProvider } from '../../src/domain/identity-providers.ts';
-import { startSession } from '../../src/domain/sessions.ts';
+import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
+import { startSession } from '../../src/domain/sign-in/sessions.ts';
 import { alertOn, codeAt, SECOND_FACTOR, SECURITY, setUpTotp } from '../harness/second-factors.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
-import { banUser } from '../../src/domain/bans.ts';
-import type { ProviderSettings } from '../../src/domain/identity-provider-settings.ts';
-import { removeIdentityProvider, setIdentityProvider } from '../../src/domain/identity-providers.ts';
-import { unlinkIdentities } from '../../src/domain/identities.ts';
-import { userByEmail } from '../../src/domain/users.ts';
+import { banUser } from '../../src/domain/people/bans.ts';
+import type { ProviderSettings } from '../../src/domain/sign-in/identity-provider-settings.ts';
+import { removeIdentityProvider, setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
+import { unlinkIdentities } from '../../src/domain/sign-in/identities.ts';
+import { userByEmail } from '../../src/domain/people/users.ts';
 import { callbackAddress, sealClientSecret } from '../../src/sso/registration.ts';
 import {
   type Person,

@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { DOCS_CLIENT } from '../../src/domain/oauth-clients.ts';
+import { DOCS_CLIENT } from '../../src/domain/tokens/oauth-clients.ts';
 import { type Application, REGISTERED, startApplication } from '../harness/application.ts';
 import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';

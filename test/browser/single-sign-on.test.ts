@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
-import { setIdentityProvider } from '../../src/domain/identity-providers.ts';
+import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { callbackAddress, sealClientSecret } from '../../src/sso/registration.ts';
 import { describeInBrowser, useBrowser } from '../harness/browser.ts';
 import { startIdentityProvider, type TestIdentityProvider } from '../harness/identity-provider.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/engine.ts';
-import type { DemoManifest } from '../../src/domain/demo/manifest.ts';
+import type { DemoManifest } from '../../src/demo/manifest.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { send } from '../harness/server.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { DemoManifest } from '../../src/domain/demo/manifest.ts';
+import type { DemoManifest } from '../../src/demo/manifest.ts';
 import { engine, send } from '../harness/server.ts';
 import { type CommandLine, type Serving, startCommandLine } from './command-line.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
-import { banUser } from '../../src/domain/bans.ts';
+import { banUser } from '../../src/domain/people/bans.ts';
 import { startTestServer, type TestResponse, type TestServer } from '../harness/server.ts';
 import { BODY_LIMIT, describeCommonErrors, IMPOSSIBLE_IDS } from '../harness/v1.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';

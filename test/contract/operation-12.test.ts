@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { GROUP_ROLES, type GroupRole } from '../../src/domain/groups.ts';
+import { GROUP_ROLES, type GroupRole } from '../../src/domain/assessments/groups.ts';
 import { startTestServer, type TestResponse, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 

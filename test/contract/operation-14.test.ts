@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Port, putPorts } from '../../src/domain/ports.ts';
+import { type Port, putPorts } from '../../src/domain/assets/ports.ts';
 import { startTestServer, type TestResponse, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 

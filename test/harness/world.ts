@@ -2,22 +2,29 @@ import { commandLine } from '../../src/auth/callers.ts';
 import { hashPassword } from '../../src/auth/passwords.ts';
 import { randomText } from '../../src/auth/secrets.ts';
 import type { Transaction } from '../../src/db/engine.ts';
-import { createAssessmentTag } from '../../src/domain/assessment-tags.ts';
-import { createAssessment, grantAssessmentAccess } from '../../src/domain/assessments.ts';
-import { createAsset, type NewAsset } from '../../src/domain/assets.ts';
-import { createClient, type NewClient } from '../../src/domain/oauth-clients.ts';
-import { addGroupMember, createAssessmentGroup, type GroupRole } from '../../src/domain/groups.ts';
-import { listAsset } from '../../src/domain/listings.ts';
+import { createAssessmentTag } from '../../src/domain/assessments/assessment-tags.ts';
+import { createAssessment, grantAssessmentAccess } from '../../src/domain/assessments/assessments.ts';
+import { createAsset, type NewAsset } from '../../src/domain/assets/assets.ts';
+import { createClient, type NewClient } from '../../src/domain/tokens/oauth-clients.ts';
+import {
+  addGroupMember,
+  createAssessmentGroup,
+  type GroupRole,
+} from '../../src/domain/assessments/groups.ts';
+import { listAsset } from '../../src/domain/assessments/listings.ts';
 import {
   addToOrganizationGroup,
   createOrganization,
   createOrganizationGroup,
-} from '../../src/domain/organizations.ts';
-import { logTestingSession } from '../../src/domain/testing-hours.ts';
-import { issueToken } from '../../src/domain/tokens.ts';
-import { createUser, type NewUser } from '../../src/domain/users.ts';
-import { createVulnerability, type NewVulnerability } from '../../src/domain/vulnerabilities.ts';
-import { createVulnerabilityTag } from '../../src/domain/vulnerability-tags.ts';
+} from '../../src/domain/organizations/organizations.ts';
+import { logTestingSession } from '../../src/domain/assessments/testing-hours.ts';
+import { issueToken } from '../../src/domain/tokens/tokens.ts';
+import { createUser, type NewUser } from '../../src/domain/people/users.ts';
+import {
+  createVulnerability,
+  type NewVulnerability,
+} from '../../src/domain/vulnerabilities/vulnerabilities.ts';
+import { createVulnerabilityTag } from '../../src/domain/vulnerabilities/vulnerability-tags.ts';
 import type { TestServer } from './server.ts';
 
 export interface TestUser {

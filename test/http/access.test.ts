@@ -10,7 +10,7 @@ import {
 } from '../../src/auth/scopes.ts';
 import { commandLine } from '../../src/auth/callers.ts';
 import { openContext } from '../../src/context.ts';
-import { revokeToken } from '../../src/domain/tokens.ts';
+import { revokeToken } from '../../src/domain/tokens/tokens.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 

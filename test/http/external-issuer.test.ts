@@ -8,8 +8,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import type { ExternalIssuerSettings } from '../../src/auth/external-issuer.ts';
 import { ConfigError, loadConfig } from '../../src/config.ts';
-import { banUser } from '../../src/domain/bans.ts';
-import { credentialsChanged } from '../../src/domain/credentials.ts';
+import { banUser } from '../../src/domain/people/bans.ts';
+import { credentialsChanged } from '../../src/domain/tokens/credentials.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 

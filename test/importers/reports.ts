@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ScannedHost } from '../../src/domain/host-scans.ts';
+import type { ScannedHost } from '../../src/domain/assets/host-scans.ts';
 import { readNmapReport, type ReportPiece } from '../../src/importers/nmap.ts';
 
 /** Reports that `nmap -sV --script banner` made of services on loopback; before the second one ended, one had gone. */

@@ -3,8 +3,8 @@ import * as oauth from 'oauth4webapi';
 import { commandLine } from '../../src/auth/callers.ts';
 import type { Scope } from '../../src/auth/scopes.ts';
 import { randomText } from '../../src/auth/secrets.ts';
-import { issueCode } from '../../src/domain/authorization-codes.ts';
-import { createClient } from '../../src/domain/oauth-clients.ts';
+import { issueCode } from '../../src/domain/tokens/authorization-codes.ts';
+import { createClient } from '../../src/domain/tokens/oauth-clients.ts';
 import type { TestResponse, TestServer } from '../harness/server.ts';
 
 export interface TestClient {

@@ -2,15 +2,15 @@ import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import { hashSecret } from '../../src/auth/secrets.ts';
-import { signAccessToken, storeAccessToken } from '../../src/domain/access-tokens.ts';
+import { signAccessToken, storeAccessToken } from '../../src/domain/tokens/access-tokens.ts';
 import {
   clientById,
   deleteClient,
   listClients,
   renewClientSecret,
   setImplicit,
-} from '../../src/domain/oauth-clients.ts';
-import { isRegisteredRedirect } from '../../src/domain/redirect-addresses.ts';
+} from '../../src/domain/tokens/oauth-clients.ts';
+import { isRegisteredRedirect } from '../../src/domain/tokens/redirect-addresses.ts';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
 import { engine, startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisitor } from '../harness/visitor.ts';

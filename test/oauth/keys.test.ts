@@ -4,7 +4,7 @@ import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addSigningKey, listSigningKeys, loadKeys, removeSigningKey } from '../../src/auth/keys.ts';
 import { issuerName } from '../../src/config.ts';
-import { keysOutOfUse } from '../../src/domain/signing-keys.ts';
+import { keysOutOfUse } from '../../src/domain/tokens/signing-keys.ts';
 import { type CommandLine, startCommandLine } from '../cli/command-line.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';

@@ -1,11 +1,11 @@
-import { type GroupMember, listGroupMembers } from '../../domain/group-members.ts';
-import { type RemovalResult, removeGroupMembers } from '../../domain/member-removals.ts';
+import { type GroupMember, listGroupMembers } from '../../domain/assessments/group-members.ts';
+import { type RemovalResult, removeGroupMembers } from '../../domain/assessments/member-removals.ts';
 import { callerOf } from '../../http/access.ts';
 import type { RegisterRoutes } from '../../http/area-plugin.ts';
 import { AREAS } from '../../http/areas.ts';
 import { pageLinks, pagesOf } from '../../http/paging.ts';
 import { errorResponses } from '../../http/schemas.ts';
-import { isoTime } from '../../http/time.ts';
+import { isoTime } from '../../domain/shared/time.ts';
 import {
   DEFAULT_PER_PAGE,
   GroupPath,

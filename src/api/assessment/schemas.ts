@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { MEMBER_ORDERS } from '../../domain/group-members.ts';
-import { GROUP_ROLES } from '../../domain/groups.ts';
-import { REMOVAL_ERRORS, REMOVAL_STATUSES } from '../../domain/member-removals.ts';
+import { MEMBER_ORDERS } from '../../domain/assessments/group-members.ts';
+import { GROUP_ROLES } from '../../domain/assessments/groups.ts';
+import { REMOVAL_ERRORS, REMOVAL_STATUSES } from '../../domain/assessments/member-removals.ts';
 import { PageLink } from '../../http/paging.ts';
 import { DateTime, MAX_TEXT } from '../../http/schemas.ts';
 

@@ -1,6 +1,6 @@
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
-import { updateCriticality } from '../../domain/criticality.ts';
-import { changeListingAssets } from '../../domain/listings.ts';
+import { updateCriticality } from '../../domain/assets/criticality.ts';
+import { changeListingAssets } from '../../domain/assessments/listings.ts';
 import { callerOf } from '../../http/access.ts';
 import type { RegisterRoutes } from '../../http/area-plugin.ts';
 import { AREAS } from '../../http/areas.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { CRITICALITIES } from '../../domain/assets.ts';
-import { MAX_SCOPE_RULE_LENGTH, MAX_SCOPE_RULES } from '../../domain/listings.ts';
+import { CRITICALITIES } from '../../domain/assets/assets.ts';
+import { MAX_SCOPE_RULE_LENGTH, MAX_SCOPE_RULES } from '../../domain/assessments/listings.ts';
 import { MAX_TEXT } from '../../http/schemas.ts';
 
 /** The specification leaves the ends of its patterns open: a longer uid is well-formed, and no row has it. */

@@ -1,10 +1,10 @@
-import { type Port, readPorts } from '../../domain/ports.ts';
+import { type Port, readPorts } from '../../domain/assets/ports.ts';
 import { callerOf } from '../../http/access.ts';
 import type { RegisterRoutes } from '../../http/area-plugin.ts';
 import { AREAS } from '../../http/areas.ts';
 import { pageLinks, pagesOf } from '../../http/paging.ts';
 import { errorResponses } from '../../http/schemas.ts';
-import { isoTime } from '../../http/time.ts';
+import { isoTime } from '../../domain/shared/time.ts';
 import { DEFAULT_PER_PAGE, PortsPath, PortsQuery, PortsResponse } from './schemas.ts';
 
 const area = AREAS.streaming;

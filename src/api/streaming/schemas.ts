@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import { LISTED_STATES, PORT_ORDERS, PROTOCOLS } from '../../domain/ports.ts';
+import { LISTED_STATES, PORT_ORDERS, PROTOCOLS } from '../../domain/assets/ports.ts';
 import { PageLink } from '../../http/paging.ts';
 import { DateTime, MAX_TEXT } from '../../http/schemas.ts';
 

@@ -1,6 +1,6 @@
 import { STRICT_TAG_SCOPES, TAG_SCOPES } from '../../auth/scopes.ts';
-import { changeAssetTaggings } from '../../domain/asset-taggings.ts';
-import { createAssetTags } from '../../domain/asset-tags.ts';
+import { changeAssetTaggings } from '../../domain/assets/asset-taggings.ts';
+import { createAssetTags } from '../../domain/assets/asset-tags.ts';
 import { callerOf } from '../../http/access.ts';
 import type { RegisterRoutes } from '../../http/area-plugin.ts';
 import { AREAS } from '../../http/areas.ts';

@@ -1,11 +1,14 @@
 import type { TSchema } from 'typebox';
 import { invitationUrl } from '../../auth/invitations.ts';
 import { API_SCOPE } from '../../auth/scopes.ts';
-import { createAssessmentTagAs, renameAssessmentTag } from '../../domain/assessment-tags.ts';
-import { banUserAs } from '../../domain/bans.ts';
-import { testingHours } from '../../domain/testing-hours.ts';
-import { updateVulnerability } from '../../domain/vulnerability-changes.ts';
-import { deleteVulnerabilityTag, renameVulnerabilityTag } from '../../domain/vulnerability-tags.ts';
+import { createAssessmentTagAs, renameAssessmentTag } from '../../domain/assessments/assessment-tags.ts';
+import { banUserAs } from '../../domain/people/bans.ts';
+import { testingHours } from '../../domain/assessments/testing-hours.ts';
+import { updateVulnerability } from '../../domain/vulnerabilities/vulnerability-changes.ts';
+import {
+  deleteVulnerabilityTag,
+  renameVulnerabilityTag,
+} from '../../domain/vulnerabilities/vulnerability-tags.ts';
 import { callerOf } from '../../http/access.ts';
 import type { RegisterRoutes } from '../../http/area-plugin.ts';
 import { AREAS } from '../../http/areas.ts';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { VULNERABILITY_STATUSES } from '../../domain/vulnerabilities.ts';
+import { VULNERABILITY_STATUSES } from '../../domain/vulnerabilities/vulnerabilities.ts';
 import { DateTime, MAX_TEXT } from '../../http/schemas.ts';
 
 /** The longest path parameter that the router takes. A V1 id of any form is answered by its handler. */

@@ -1,0 +1,107 @@
+import { Type } from 'typebox';
+import { isScope, SCOPES } from '../auth/scopes.ts';
+import {
+  type ConnectedApplication,
+  connectedApplications,
+  withdrawConsent,
+} from '../domain/tokens/consents.ts';
+import type { RegisterRoutes } from '../http/area-plugin.ts';
+import { actorOf, sessionOf } from '../http/browser-sessions.ts';
+import { Button, Form, Notice } from '../pages/forms.tsx';
+import { sendPage } from '../pages/pages-plugin.tsx';
+import { Time } from '../pages/time-element.tsx';
+import { AccountPage } from './account-layout.tsx';
+
+const PATH = '/account/applications';
+const MAX_CLIENT_ID_LENGTH = 100;
+
+/** The applications that one has allowed something, each with a way to take it back. */
+export const registerApplications: RegisterRoutes = (app, { db, clock }) => {
+  app.get(
+    PATH,
+    {
+      config: { operation: 'applications-page', access: 'session' },
+      schema: {
+        hide: true,
+        querystring: Type.Object({ done: Type.Optional(Type.String({ maxLength: 20 })) }),
+      },
+    },
+    async (request, reply) => {
+      const applications = await connectedApplications(db.read, sessionOf(request).userId);
+      return sendPage(
+        request,
+        reply,
+        <AccountPage path={PATH} title="Applications">
+          {request.query.done === 'withdrawn' && (
+            <Notice kind="success">The application has no access any more, and its tokens ended.</Notice>
+          )}
+          <section>
+            {applications.length === 0 ? (
+              <p>No application has access to your account.</p>
+            ) : (
+              <>
+                <p>These applications may use Assay in your name, until you withdraw their access.</p>
+                <ul class="rows">
+                  {applications.map((application) => (
+                    <Application key={application.clientId} {...application} />
+                  ))}
+                </ul>
+              </>
+            )}
+          </section>
+        </AccountPage>,
+      );
+    },
+  );
+
+  app.post(
+    PATH,
+    {
+      config: { operation: 'withdraw-consent', access: 'session' },
+      schema: {
+        hide: true,
+        body: Type.Object({ client: Type.String({ maxLength: MAX_CLIENT_ID_LENGTH }) }),
+      },
+    },
+    async (request, reply) => {
+      const { userId, organizationId } = sessionOf(request);
+      const consenter = { userId, organizationId, clientId: request.body.client };
+      await db.write((tx) => withdrawConsent(tx, actorOf(request), consenter, clock()));
+      return reply.redirect(`${PATH}?done=withdrawn`, 303);
+    },
+  );
+};
+
+function Application({ clientId, name, scopes, since, lastUse }: ConnectedApplication) {
+  return (
+    <li>
+      <div class="what">
+        <h2>{name}</h2>
+        <ul class="scopes">
+          {scopes.filter(isScope).map((scope) => (
+            <li key={scope}>
+              {SCOPES[scope]} <code>{scope}</code>
+            </li>
+          ))}
+        </ul>
+        <p class="hint">
+          Since <Time at={since} />.{' '}
+          {lastUse === null ? (
+            'No recent use.'
+          ) : (
+            <>
+              Last used <Time at={lastUse.at} />
+              {lastUse.address !== null && ` from ${lastUse.address}`}.
+            </>
+          )}
+        </p>
+      </div>
+      <Form action={PATH}>
+        <input type="hidden" name="client" value={clientId} />
+        <Button kind="danger" label={`Withdraw access of ${name}`}>
+          Withdraw
+        </Button>
+      </Form>
+    </li>
+  );
+}

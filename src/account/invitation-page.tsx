@@ -1,0 +1,179 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { passwordFault } from '../auth/password-strength.ts';
+import { hashPassword, MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
+import { Failure } from '../domain/shared/failure.ts';
+import { acceptInvitation, type Invitation, readInvitation } from '../domain/people/invitations.ts';
+import { MAX_NAME_LENGTH, nameFault } from '../domain/shared/names.ts';
+import type { RegisterRoutes } from '../http/area-plugin.ts';
+import { actorOf } from '../http/browser-sessions.ts';
+import { Button, Field, Form } from '../pages/forms.tsx';
+import { Page } from '../pages/layout.tsx';
+import { sendPage } from '../pages/pages-plugin.tsx';
+import { DeadLink, LINK_SCRIPTS, MAX_LINK_TOKEN_LENGTH } from './link-page.tsx';
+import { NewPassword } from './new-password.tsx';
+import { continueSignIn } from './sign-in-flow.ts';
+
+const PATH = '/invitation';
+/** The longest name that a form takes, to say of it that it is too long. */
+const MAX_TYPED_NAME_LENGTH = 1_024;
+
+const Token = Type.String({ maxLength: MAX_LINK_TOKEN_LENGTH });
+const InvitationForm = Type.Object({
+  token: Token,
+  name: Type.String({ maxLength: MAX_TYPED_NAME_LENGTH }),
+  password: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }),
+});
+
+/** What was wrong with a form, and what was in it. */
+interface Rejected {
+  name: string;
+  nameError: string | undefined;
+  passwordError: string | undefined;
+}
+
+/** The page that an invitation link opens: a name and a password, once. */
+export const registerInvitation: RegisterRoutes = (app, context) => {
+  const { db, keys, config, clock } = context;
+
+  const read = (token: string) =>
+    readInvitation(db.read, keys.secret, token, config.invitationLifetime, clock());
+
+  const refuse = (request: FastifyRequest, reply: FastifyReply, status: 404 | 410) =>
+    sendPage(
+      request,
+      reply,
+      <DeadLink title="This invitation cannot be used">
+        <p>
+          Somebody has accepted it already, or it is too old, or there is a newer one. If you have set your
+          password before, sign in with it.
+        </p>
+        <p>Otherwise ask an admin of your organization to invite you again.</p>
+      </DeadLink>,
+      { status },
+    );
+
+  const showForm = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    token: string,
+    { email, name, organization }: Invitation,
+    rejected?: Rejected,
+  ) =>
+    sendPage(
+      request,
+      reply,
+      <Page title="Accept your invitation" scripts={LINK_SCRIPTS}>
+        <p>
+          You are invited to Assay
+          {organization !== null && (
+            <>
+              {' '}
+              by <strong>{organization}</strong>
+            </>
+          )}
+          . You will sign in as <strong>{email}</strong>.
+        </p>
+        <Form action={PATH}>
+          <input type="hidden" name="token" value={token} />
+          <Field
+            name="name"
+            label="Your name"
+            autocomplete="name"
+            hint="As the people you work with will see it."
+            value={rejected?.name ?? name ?? ''}
+            error={rejected?.nameError}
+            maxLength={MAX_NAME_LENGTH}
+            autofocus={rejected === undefined || rejected.nameError !== undefined}
+          />
+          <NewPassword
+            email={email}
+            label="Choose a password"
+            error={rejected?.passwordError}
+            autofocus={rejected !== undefined && rejected.nameError === undefined}
+          />
+          <Button>Accept and sign in</Button>
+        </Form>
+      </Page>,
+      { status: rejected === undefined ? 200 : 422 },
+    );
+
+  const showProvider = (request: FastifyRequest, reply: FastifyReply, { email, organization }: Invitation) =>
+    sendPage(
+      request,
+      reply,
+      <Page title="Accept your invitation" scripts={LINK_SCRIPTS}>
+        <p>
+          You are invited to Assay by <strong>{organization}</strong>, which has its own sign-in. You need no
+          password here: sign in there as <strong>{email}</strong>.
+        </p>
+        <a class="button primary" href="/sign-in/organization">
+          Sign in through your organization
+        </a>
+      </Page>,
+    );
+
+  app.get(
+    PATH,
+    {
+      config: { operation: 'invitation-page', access: 'open' },
+      schema: { hide: true, querystring: Type.Object({ token: Type.Optional(Token) }) },
+    },
+    async (request, reply) => {
+      const { token = '' } = request.query;
+      const link = await read(token);
+      if (link.state === 'unknown' || link.state === 'over')
+        return refuse(request, reply, link.state === 'over' ? 410 : 404);
+      if (link.state === 'provider') return showProvider(request, reply, link.invitation);
+      return showForm(request, reply, token, link.invitation);
+    },
+  );
+
+  app.post(
+    PATH,
+    {
+      config: { operation: 'accept-invitation', access: 'open' },
+      schema: { hide: true, body: InvitationForm },
+    },
+    async (request, reply) => {
+      const { token, name, password } = request.body;
+      const link = await read(token);
+      if (link.state === 'unknown' || link.state === 'over')
+        return refuse(request, reply, link.state === 'over' ? 410 : 404);
+      if (link.state === 'provider') return showProvider(request, reply, link.invitation);
+      const { invitation } = link;
+
+      const nameError = nameFault('Your name', name);
+      const passwordError = await passwordFault(password, [
+        invitation.email,
+        name,
+        invitation.organization ?? '',
+      ]);
+      if (nameError !== undefined || passwordError !== undefined) {
+        return showForm(request, reply, token, invitation, {
+          name,
+          nameError: nameError && `${nameError.property} ${nameError.message}.`,
+          passwordError,
+        });
+      }
+      const passwordHash = await hashPassword(password);
+      try {
+        await db.write((tx) =>
+          acceptInvitation(tx, actorOf(request), invitation, { name, passwordHash }, clock()),
+        );
+      } catch (error) {
+        // Another one was faster.
+        if (error instanceof Failure && error.kind === 'conflict') return refuse(request, reply, 410);
+        throw error;
+      }
+      const { userId, organizationId } = invitation;
+      return continueSignIn(
+        context,
+        request,
+        reply,
+        { userId, organizationId, method: 'invitation', passwordHash, strong: false },
+        undefined,
+      );
+    },
+  );
+};

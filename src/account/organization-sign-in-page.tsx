@@ -1,0 +1,287 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { Failure } from '../domain/shared/failure.ts';
+import { recordRefusedIdentity, signInWithIdentity } from '../domain/sign-in/identities.ts';
+import { domainOf } from '../domain/sign-in/identity-provider-settings.ts';
+import { type IdentityProvider, providerByEmail, providerOf } from '../domain/sign-in/identity-providers.ts';
+import type { RegisterRoutes } from '../http/area-plugin.ts';
+import { actorOf } from '../http/browser-sessions.ts';
+import { isFromElsewhere } from '../http/fetch-metadata.ts';
+import { Problem } from '../http/problems.ts';
+import { returnPath } from '../pages/addresses.ts';
+import { Button, Field, Form, Notice } from '../pages/forms.tsx';
+import { Page } from '../pages/layout.tsx';
+import { sendPage } from '../pages/pages-plugin.tsx';
+import { MAX_WAY_BACK, rememberAttempt, takeAttempt } from '../sso/attempts.ts';
+import { beginSignIn, finishSignIn, ProviderProblem } from '../sso/provider.ts';
+import { ProviderCache } from '../sso/provider-cache.ts';
+import { callbackAddress } from '../sso/registration.ts';
+import { continueSignIn } from './sign-in-flow.ts';
+import { MAX_EMAIL_LENGTH, MAX_RETURN_LENGTH, ReturnQuery } from './sign-in-page.tsx';
+
+const Email = Type.String({ maxLength: MAX_EMAIL_LENGTH });
+const WayBack = Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH }));
+const EmailForm = Type.Object({ email: Email, to: WayBack });
+const OrganizationPath = Type.Object({ organization: Type.String({ maxLength: 50 }) });
+
+const Parameter = Type.Optional(Type.String({ maxLength: 4_096 }));
+/** RFC 6749, sections 4.1.2 and 4.1.2.1; RFC 9207. What else a provider adds is ignored. */
+const Answer = Type.Object({
+  code: Parameter,
+  state: Parameter,
+  iss: Parameter,
+  error: Parameter,
+  error_description: Parameter,
+});
+
+const WORDS: Readonly<Record<ProviderProblem['kind'], { status: number; message: string }>> = {
+  denied: {
+    status: 403,
+    message: 'Your provider did not sign you in. If you did not cancel, ask your organization.',
+  },
+  unreachable: {
+    status: 502,
+    message: 'Your organization’s provider does not answer. Try again in a minute.',
+  },
+  foreign: {
+    status: 400,
+    message: 'This answer does not belong to the sign-in that was started in this browser. Start it again.',
+  },
+  wrong: {
+    status: 502,
+    message:
+      'The answer of your organization’s provider is not right, so nobody is signed in. Try again; if that does not help, give the request below to whoever runs this server.',
+  },
+};
+
+/** Sign-in through the OpenID Connect provider of one's organization. */
+export const registerOrganizationSignIn: RegisterRoutes = (app, context) => {
+  const { db, clock, log } = context;
+  const providers = new ProviderCache(context);
+
+  app.get(
+    '/sign-in/organization',
+    {
+      config: { operation: 'organization-sign-in-page', access: 'open' },
+      schema: { hide: true, querystring: ReturnQuery },
+    },
+    async (request, reply) => {
+      const { to } = request.query;
+      if (request.session?.state === 'complete') return reply.redirect(returnPath(to), 303);
+      return sendPage(request, reply, <EmailPage to={returnPath(to)} />);
+    },
+  );
+
+  app.post(
+    '/sign-in/organization',
+    {
+      config: { operation: 'organization-sign-in', access: 'open' },
+      schema: { hide: true, body: EmailForm },
+    },
+    async (request, reply) => {
+      const { email, to } = request.body;
+      const provider = await providerByEmail(db.read, email);
+      if (provider === undefined) {
+        const page = <EmailPage to={returnPath(to)} unknown={email} />;
+        return sendPage(request, reply, page, { status: 422 });
+      }
+      return sendPage(request, reply, <ContinuePage provider={provider} email={email} to={returnPath(to)} />);
+    },
+  );
+
+  app.get(
+    '/sign-in/organization/start',
+    {
+      config: { operation: 'organization-sign-in-start', access: 'open' },
+      schema: { hide: true, querystring: EmailForm },
+    },
+    async (request, reply) => {
+      const { email } = request.query;
+      const to = returnPath(request.query.to);
+      if (to.length > MAX_WAY_BACK) {
+        throw new Problem(
+          'invalid-request',
+          `The application asks for more than fits through a provider: ${MAX_WAY_BACK} characters. Sign in first, and then go back to the application.`,
+        );
+      }
+      const provider = await providerByEmail(db.read, email);
+      // Another site signs nobody in: the person has to follow the link here (OWASP ASVS 5, 7.6.2).
+      if (provider === undefined || isFromElsewhere(request))
+        return reply.redirect(`/sign-in/organization?${new URLSearchParams({ to })}`, 303);
+      try {
+        const { organization, issuer, clientId, groupsClaim } = provider;
+        const { url, challenge } = await beginSignIn(await providers.configurationOf(provider), {
+          redirectUri: callbackAddress(context.addresses, organization),
+          loginHint: email,
+          groupsClaim,
+        });
+        rememberAttempt(context, reply, { ...challenge, organization, issuer, clientId, to });
+        return reply.redirect(url.href, 303);
+      } catch (error) {
+        return tellProblem(request, reply, provider, error, to);
+      }
+    },
+  );
+
+  app.get(
+    '/sign-in/organization/callback/:organization',
+    {
+      config: { operation: 'organization-sign-in-callback', access: 'open' },
+      schema: { hide: true, params: OrganizationPath, querystring: Answer },
+    },
+    async (request, reply) => {
+      const attempt = takeAttempt(context, request, reply);
+      const provider = attempt && (await providerOf(db.read, attempt.organization));
+      if (
+        attempt === undefined ||
+        provider === undefined ||
+        // Each organization has an address of its own, so that one's provider cannot pass on the answer of another's
+        // (RFC 9700, section 4.4.2).
+        request.params.organization !== attempt.organization ||
+        provider.issuer !== attempt.issuer ||
+        provider.clientId !== attempt.clientId
+      ) {
+        const reason = attempt === undefined ? 'no attempt in this browser' : 'attempt with another provider';
+        log.warn({ requestId: request.id, reason }, 'single sign-on was not started here');
+        return sendPage(request, reply, <NotStartedPage />, { status: 400 });
+      }
+      try {
+        const answer = new URL(callbackAddress(context.addresses, provider.organization));
+        answer.search = new URL(request.url, answer).search;
+        const identity = await finishSignIn(
+          await providers.configurationOf(provider),
+          answer,
+          attempt,
+          provider.groupsClaim,
+        );
+        const account = await db.write((tx) =>
+          signInWithIdentity(tx, actorOf(request), provider, identity, clock()),
+        );
+        // The organization chose its provider, and with it how many factors there are.
+        return await continueSignIn(
+          context,
+          request,
+          reply,
+          { ...account, method: 'sso', strong: true },
+          attempt.to,
+        );
+      } catch (error) {
+        return tellProblem(request, reply, provider, error, attempt.to);
+      }
+    },
+  );
+
+  /** Says why nobody is signed in, and writes it down. */
+  async function tellProblem(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    provider: IdentityProvider,
+    error: unknown,
+    to: string,
+  ): Promise<FastifyReply> {
+    const { status, message, reason } = outcomeOf(error);
+    const { organization, issuer } = provider;
+    log.warn({ requestId: request.id, organization, issuer, reason }, 'single sign-on failed');
+    await db.write((tx) => recordRefusedIdentity(tx, actorOf(request), provider, reason, clock()));
+    return sendPage(request, reply, <NotSignedInPage message={message} to={to} requestId={request.id} />, {
+      status,
+    });
+  }
+};
+
+/** @throws whatever is neither a refusal of ours nor a problem with the provider */
+function outcomeOf(error: unknown): { status: number; message: string; reason: string } {
+  if (error instanceof ProviderProblem) return { ...WORDS[error.kind], reason: error.reason };
+  if (error instanceof Failure && error.kind === 'forbidden')
+    return { status: 403, message: error.message, reason: error.message };
+  throw error;
+}
+
+function EmailPage({ to, unknown }: { to: string; unknown?: string }) {
+  return (
+    <Page title="Sign in through your organization">
+      <Form action="/sign-in/organization">
+        <input type="hidden" name="to" value={to} />
+        <Field
+          name="email"
+          label="E-mail address"
+          type="email"
+          autocomplete="username"
+          value={unknown}
+          hint="The one that your organization gave you."
+          error={unknown === undefined ? undefined : unknownDomain(unknown)}
+          maxLength={MAX_EMAIL_LENGTH}
+          autofocus
+        />
+        <Button>Continue</Button>
+      </Form>
+      <p class="aside">
+        <a href={`/sign-in?${new URLSearchParams({ to })}`}>Sign in with a password</a>
+      </p>
+    </Page>
+  );
+}
+
+function unknownDomain(email: string): string {
+  const domain = domainOf(email);
+  return `No organization signs in here with addresses${domain === '' ? '' : ` at ${domain}`}. Check the address, or sign in with a password.`;
+}
+
+function ContinuePage({ provider, email, to }: { provider: IdentityProvider; email: string; to: string }) {
+  const { host } = new URL(provider.issuer);
+  return (
+    <Page title="Sign in through your organization">
+      <section>
+        <p>
+          {provider.organizationName} signs people in at <strong>{host}</strong>. You go there now, and come
+          back when you have signed in.
+        </p>
+        {/* A link: a browser would hold the redirect that answers a form to the page’s own policy. */}
+        <p>
+          <a
+            class="button primary"
+            href={`/sign-in/organization/start?${new URLSearchParams({ email, to })}`}
+          >
+            Continue to {host}
+          </a>
+        </p>
+      </section>
+    </Page>
+  );
+}
+
+function NotStartedPage() {
+  return (
+    <Page title="Start the sign-in again">
+      <section>
+        <p>
+          This sign-in was started more than ten minutes ago, or in another browser, or it has ended already.
+          Nobody is signed in by it.
+        </p>
+        <p>
+          <a class="button primary" href="/sign-in/organization">
+            Start again
+          </a>
+        </p>
+      </section>
+    </Page>
+  );
+}
+
+function NotSignedInPage({ message, to, requestId }: { message: string; to: string; requestId: string }) {
+  return (
+    <Page title="You are not signed in">
+      <Notice kind="error">{message}</Notice>
+      <section>
+        <p>
+          <a class="button primary" href={`/sign-in/organization?${new URLSearchParams({ to })}`}>
+            Try again
+          </a>
+        </p>
+        <p class="hint">
+          Request <code>{requestId}</code>
+        </p>
+      </section>
+    </Page>
+  );
+}

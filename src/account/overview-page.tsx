@@ -1,0 +1,140 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { summarizeAccount } from '../domain/sign-in/account-summaries.ts';
+import { administersOthers } from '../domain/people/administered-users.ts';
+import { MAX_NAME_LENGTH, nameFault } from '../domain/shared/names.ts';
+import { organizationNameOf } from '../domain/organizations/organizations.ts';
+import { hasPassword, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
+import { renameUser } from '../domain/people/users.ts';
+import type { RegisterRoutes } from '../http/area-plugin.ts';
+import { actorOf, limitsOf, sessionOf } from '../http/browser-sessions.ts';
+import { Button, Field, Form, Notice } from '../pages/forms.tsx';
+import { sendPage } from '../pages/pages-plugin.tsx';
+import { Time } from '../pages/time-element.tsx';
+import { AccountPage } from './account-layout.tsx';
+import { methodWords } from './sessions-page.tsx';
+
+const PATH = '/account';
+
+/** Who one is here, and what can act for the account. */
+export const registerOverview: RegisterRoutes = (app, context) => {
+  const { db, clock } = context;
+
+  const show = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { renamed = false, rejected }: { renamed?: boolean; rejected?: { name: string; error: string } } = {},
+  ) => {
+    const session = sessionOf(request);
+    const { userId, organizationId } = session;
+    const organization = organizationId === null ? null : await organizationNameOf(db.read, organizationId);
+    const factors = await secondFactorsOf(db.read, userId);
+    const password = await hasPassword(db.read, userId);
+    const counts = await summarizeAccount(db.read, userId, limitsOf(context), clock());
+    return sendPage(
+      request,
+      reply,
+      <AccountPage path={PATH} title={session.name ?? 'Your account'}>
+        {renamed && <Notice kind="success">Your name is changed.</Notice>}
+        <section>
+          <h2>Who you are</h2>
+          <dl>
+            <dt>E-mail address</dt>
+            <dd>{session.email}</dd>
+            <dt>Organization</dt>
+            <dd>{organization ?? 'Platform staff'}</dd>
+            <dt>Role</dt>
+            <dd>{session.staff ? 'Staff' : session.admin ? 'Admin' : 'User'}</dd>
+            <dt>Signed in</dt>
+            <dd>
+              <Time at={session.createdAt} /> {methodWords(session.method)}
+            </dd>
+          </dl>
+          <Form action={`${PATH}/name`}>
+            <Field
+              name="name"
+              label="Name"
+              hint="As the people you work with see it."
+              autocomplete="name"
+              value={rejected?.name ?? session.name ?? ''}
+              error={rejected?.error}
+              maxLength={MAX_NAME_LENGTH}
+            />
+            <Button kind="plain">Change the name</Button>
+          </Form>
+        </section>
+        <section>
+          <h2>Who can act for you</h2>
+          <dl>
+            <dt>
+              <a href="/account/security">Second factor</a>
+            </dt>
+            <dd>
+              {hasSecondFactor(factors)
+                ? 'On'
+                : password
+                  ? 'Off: a password alone opens this account'
+                  : 'None here: your organization signs you in'}
+            </dd>
+            <dt>
+              <a href="/account/sessions">Sessions</a>
+            </dt>
+            <dd>{counted(counts.sessions, 'browser', 'browsers')}</dd>
+            <dt>
+              <a href="/account/tokens">Tokens</a>
+            </dt>
+            <dd>{counted(counts.tokens, 'token', 'tokens')}</dd>
+            <dt>
+              <a href="/account/applications">Applications</a>
+            </dt>
+            <dd>{counted(counts.applications, 'application', 'applications')}</dd>
+          </dl>
+        </section>
+        {administersOthers(session) && (
+          <section>
+            <h2>People</h2>
+            <p>
+              You look after {session.staff ? 'the people of every organization' : 'your organization'}.{' '}
+              <a href="/account/people">Make a link</a> for somebody who forgot their password, or whose
+              invitation got too old.
+            </p>
+          </section>
+        )}
+      </AccountPage>,
+      { status: rejected === undefined ? 200 : 422 },
+    );
+  };
+
+  app.get(
+    PATH,
+    {
+      config: { operation: 'account-page', access: 'session' },
+      schema: {
+        hide: true,
+        querystring: Type.Object({ done: Type.Optional(Type.String({ maxLength: 20 })) }),
+      },
+    },
+    async (request, reply) => show(request, reply, { renamed: request.query.done === 'renamed' }),
+  );
+
+  app.post(
+    `${PATH}/name`,
+    {
+      config: { operation: 'rename-account', access: 'session' },
+      schema: { hide: true, body: Type.Object({ name: Type.String({ maxLength: 1_024 }) }) },
+    },
+    async (request, reply) => {
+      const { userId } = sessionOf(request);
+      const { name } = request.body;
+      const fault = nameFault('The name', name);
+      if (fault !== undefined)
+        return show(request, reply, { rejected: { name, error: `${fault.property} ${fault.message}.` } });
+      await db.write((tx) => renameUser(tx, actorOf(request), userId, name, clock()));
+      return reply.redirect(`${PATH}?done=renamed`, 303);
+    },
+  );
+};
+
+function counted(count: number, one: string, several: string): string {
+  return `${count} ${count === 1 ? one : several}`;
+}

@@ -1,0 +1,135 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { passwordFault } from '../auth/password-strength.ts';
+import { hashPassword, MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
+import { organizationNameOf } from '../domain/organizations/organizations.ts';
+import { changePassword, passwordUseOf } from '../domain/sign-in/passwords.ts';
+import { signInWithPassword } from '../domain/sign-in/sign-ins.ts';
+import type { RegisterRoutes } from '../http/area-plugin.ts';
+import { actorOf, sessionOf, setSessionCookie } from '../http/browser-sessions.ts';
+import { Button, Field, Form, Notice } from '../pages/forms.tsx';
+import { sendPage } from '../pages/pages-plugin.tsx';
+import { AccountPage } from './account-layout.tsx';
+import { NewPassword } from './new-password.tsx';
+
+const PATH = '/account/password';
+
+const PasswordForm = Type.Object({
+  current: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }),
+  password: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }),
+});
+
+interface Rejected {
+  status: 422 | 429;
+  currentError?: string;
+  passwordError?: string;
+}
+
+/** Changing one's own password. */
+export const registerPassword: RegisterRoutes = (app, context) => {
+  const { db, clock } = context;
+
+  const showForm = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { changed = false, rejected }: { changed?: boolean; rejected?: Rejected } = {},
+  ) => {
+    const { userId, email } = sessionOf(request);
+    const use = await passwordUseOf(db.read, userId);
+    return sendPage(
+      request,
+      reply,
+      <AccountPage path="/account/security" title="Password">
+        {changed && (
+          <Notice kind="success">Your password is changed, and you are signed out everywhere else.</Notice>
+        )}
+        <section>
+          {use === 'provider' && <p>You sign in through your organization, and have no password here.</p>}
+          {use === 'none' && (
+            <p>
+              Your account has no password. To get one, follow{' '}
+              <a href="/reset-password/request">Forgot your password?</a>
+            </p>
+          )}
+          {use === 'password' && (
+            <Form action={PATH}>
+              <Field
+                name="current"
+                label="Current password"
+                type="password"
+                autocomplete="current-password"
+                error={rejected?.currentError}
+                maxLength={MAX_TYPED_PASSWORD_LENGTH}
+                autofocus={rejected?.currentError !== undefined}
+              />
+              <NewPassword
+                email={email}
+                label="New password"
+                error={rejected?.passwordError}
+                autofocus={rejected?.passwordError !== undefined}
+              />
+              <p class="hint">
+                You are then signed out everywhere but here. Tokens and applications stay as they are.
+              </p>
+              <Button>Change the password</Button>
+            </Form>
+          )}
+        </section>
+      </AccountPage>,
+      { status: rejected?.status ?? 200 },
+    );
+  };
+
+  app.get(
+    PATH,
+    {
+      config: { operation: 'password-page', access: 'session' },
+      schema: {
+        hide: true,
+        querystring: Type.Object({ done: Type.Optional(Type.String({ maxLength: 20 })) }),
+      },
+    },
+    async (request, reply) => showForm(request, reply, { changed: request.query.done === 'changed' }),
+  );
+
+  app.post(
+    PATH,
+    {
+      config: { operation: 'change-password', access: 'session' },
+      schema: { hide: true, body: PasswordForm },
+    },
+    async (request, reply) => {
+      const session = sessionOf(request);
+      const { current, password } = request.body;
+      if ((await passwordUseOf(db.read, session.userId)) !== 'password') return showForm(request, reply);
+
+      const organization =
+        session.organizationId === null ? null : await organizationNameOf(db.read, session.organizationId);
+      const passwordError =
+        password === current
+          ? 'This is your current password. Choose another one.'
+          : await passwordFault(password, [session.email, session.name ?? '', organization ?? '']);
+      if (passwordError !== undefined)
+        return showForm(request, reply, { rejected: { status: 422, passwordError } });
+
+      // Guessing here is guessing at the sign-in page: the same lock holds.
+      const attempt = { email: session.email, password: current, address: request.ip };
+      const checked = await signInWithPassword(db, actorOf(request), attempt, clock());
+      if (checked.outcome === 'locked') {
+        reply.header('retry-after', checked.retryAfter);
+        const currentError = 'There were too many attempts. Try again in ten minutes.';
+        return showForm(request, reply, { rejected: { status: 429, currentError } });
+      }
+      if (checked.outcome === 'refused') {
+        const currentError = 'This is not your current password.';
+        return showForm(request, reply, { rejected: { status: 422, currentError } });
+      }
+      const passwordHash = await hashPassword(password);
+      const secret = await db.write((tx) =>
+        changePassword(tx, actorOf(request), session, passwordHash, clock()),
+      );
+      setSessionCookie(context, reply, secret);
+      return reply.redirect(`${PATH}?done=changed`, 303);
+    },
+  );
+};

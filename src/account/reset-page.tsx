@@ -1,0 +1,203 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { passwordFault } from '../auth/password-strength.ts';
+import { hashPassword, MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
+import { Failure } from '../domain/shared/failure.ts';
+import {
+  type PasswordReset,
+  readPasswordReset,
+  usePasswordReset,
+} from '../domain/sign-in/password-resets.ts';
+import type { RegisterRoutes } from '../http/area-plugin.ts';
+import { actorOf } from '../http/browser-sessions.ts';
+import { openMailer } from '../mail.ts';
+import { Button, Field, Form, Notice } from '../pages/forms.tsx';
+import { Page } from '../pages/layout.tsx';
+import { sendPage } from '../pages/pages-plugin.tsx';
+import { DeadLink, LINK_SCRIPTS, MAX_LINK_TOKEN_LENGTH } from './link-page.tsx';
+import { NewPassword } from './new-password.tsx';
+import { ResetMails } from './reset-mails.ts';
+import { MAX_EMAIL_LENGTH } from './sign-in-page.tsx';
+import { continueSignIn } from './sign-in-flow.ts';
+
+const PATH = '/reset-password';
+
+const Token = Type.String({ maxLength: MAX_LINK_TOKEN_LENGTH });
+
+/** A new password by a link: the page that asks for one by mail, and the page that it opens. */
+export const registerReset: RegisterRoutes = (app, context) => {
+  registerRequest(app, context);
+  const { db, clock } = context;
+
+  const refuse = (request: FastifyRequest, reply: FastifyReply, status: 404 | 410) =>
+    sendPage(
+      request,
+      reply,
+      <DeadLink title="This link cannot be used">
+        <p>It is good for one hour and for one new password, and a newer link replaces it.</p>
+        <p>
+          <a href="/reset-password/request">Ask for a new one</a>, or ask an admin of your organization.
+        </p>
+      </DeadLink>,
+      { status },
+    );
+
+  const showForm = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    token: string,
+    { email }: PasswordReset,
+    error?: string,
+  ) =>
+    sendPage(
+      request,
+      reply,
+      <Page title="Choose a new password" scripts={LINK_SCRIPTS}>
+        <p>
+          For <strong>{email}</strong>. You are signed out everywhere else, and applications that you
+          connected must ask you again. Personal access tokens stay as they are.
+        </p>
+        <Form action={PATH}>
+          <input type="hidden" name="token" value={token} />
+          <NewPassword email={email} label="New password" error={error} autofocus />
+          <Button>Set the password and sign in</Button>
+        </Form>
+      </Page>,
+      { status: error === undefined ? 200 : 422 },
+    );
+
+  app.get(
+    PATH,
+    {
+      config: { operation: 'reset-password-page', access: 'open' },
+      schema: { hide: true, querystring: Type.Object({ token: Type.Optional(Token) }) },
+    },
+    async (request, reply) => {
+      const { token = '' } = request.query;
+      const reset = await readPasswordReset(db.read, token, clock());
+      if (reset === undefined || reset === 'over')
+        return refuse(request, reply, reset === undefined ? 404 : 410);
+      return showForm(request, reply, token, reset);
+    },
+  );
+
+  app.post(
+    PATH,
+    {
+      config: { operation: 'reset-password', access: 'open' },
+      schema: {
+        hide: true,
+        body: Type.Object({
+          token: Token,
+          password: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }),
+        }),
+      },
+    },
+    async (request, reply) => {
+      const { token, password } = request.body;
+      const reset = await readPasswordReset(db.read, token, clock());
+      if (reset === undefined || reset === 'over')
+        return refuse(request, reply, reset === undefined ? 404 : 410);
+      const { userId, organizationId, email, name, organization } = reset;
+      const error = await passwordFault(password, [email, name ?? '', organization ?? '']);
+      if (error !== undefined) return showForm(request, reply, token, reset, error);
+      const passwordHash = await hashPassword(password);
+      try {
+        await db.write((tx) => usePasswordReset(tx, actorOf(request), token, reset, passwordHash, clock()));
+      } catch (failure) {
+        // Another one was faster, or the user was banned.
+        if (failure instanceof Failure && failure.kind === 'missing') return refuse(request, reply, 410);
+        throw failure;
+      }
+      return continueSignIn(
+        context,
+        request,
+        reply,
+        { userId, organizationId, method: 'reset', passwordHash, strong: false },
+        undefined,
+      );
+    },
+  );
+};
+
+/** The page that has a link sent. It answers the same, and as fast, whether there is such an account or not. */
+const registerRequest: RegisterRoutes = (app, context) => {
+  const mailer = openMailer(context.config);
+  const mails = mailer === null ? null : new ResetMails(context, mailer);
+  app.addHook('onClose', () => mails?.close());
+
+  const askAnAdmin = (
+    <p>
+      Ask an admin of your organization for a link by which you set a new password. Platform staff get one
+      from whoever runs this server.
+    </p>
+  );
+
+  app.get(
+    `${PATH}/request`,
+    { config: { operation: 'request-reset-page', access: 'open' }, schema: { hide: true } },
+    async (request, reply) =>
+      sendPage(
+        request,
+        reply,
+        <Page title="Forgot your password?">
+          {mails === null ? (
+            askAnAdmin
+          ) : (
+            <>
+              <p>Type the address that you sign in with. We send a link there, which is good for one hour.</p>
+              <Form>
+                <Field
+                  name="email"
+                  label="E-mail address"
+                  type="email"
+                  autocomplete="username"
+                  maxLength={MAX_EMAIL_LENGTH}
+                  autofocus
+                />
+                <Button>Send the link</Button>
+              </Form>
+            </>
+          )}
+          <p class="aside">
+            <a href="/sign-in">Back to sign-in</a>
+          </p>
+        </Page>,
+      ),
+  );
+
+  app.post(
+    `${PATH}/request`,
+    {
+      config: { operation: 'request-reset', access: 'open' },
+      schema: { hide: true, body: Type.Object({ email: Type.String({ maxLength: MAX_EMAIL_LENGTH }) }) },
+    },
+    async (request, reply) => {
+      const { email } = request.body;
+      mails?.ask({ email, address: request.ip, at: context.clock(), requestId: request.id });
+      return sendPage(
+        request,
+        reply,
+        <Page title={mails === null ? 'Forgot your password?' : 'Look into your mail'}>
+          {mails === null ? (
+            askAnAdmin
+          ) : (
+            <>
+              <Notice kind="info">
+                If there is an account with this address that signs in with a password, a link is on its way.
+              </Notice>
+              <p>
+                Nothing there after a few minutes? Look among the unwanted mail, and check the address. Who
+                has not accepted an invitation yet, or signs in through an organization, gets no link: ask an
+                admin of your organization.
+              </p>
+            </>
+          )}
+          <p class="aside">
+            <a href="/sign-in">Back to sign-in</a>
+          </p>
+        </Page>,
+      );
+    },
+  );
+};

@@ -1,0 +1,210 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { usePasskey } from '../domain/sign-in/passkey-proofs.ts';
+import { MAX_RECOVERY_CODE_LENGTH, useRecoveryCode } from '../domain/sign-in/recovery-codes.ts';
+import { attemptSecondFactor, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
+import type { Session } from '../domain/sign-in/sessions.ts';
+import { MAX_CODE_LENGTH, useTotp } from '../domain/sign-in/totp.ts';
+import type { RegisterRoutes } from '../http/area-plugin.ts';
+import { actorOf } from '../http/browser-sessions.ts';
+import { formTargetsOf } from '../oauth/authorization-request.ts';
+import { returnPath, signInAddress } from '../pages/addresses.ts';
+import { Button, Field, Form, Notice } from '../pages/forms.tsx';
+import { Page } from '../pages/layout.tsx';
+import { sendPage } from '../pages/pages-plugin.tsx';
+import { CodeField } from './authenticator-set-up.tsx';
+import { PASSKEY_SCRIPTS, PasskeyForm } from './passkeys-form.tsx';
+import { CredentialField, takeAnswer } from './passkeys.ts';
+import { completeSignIn } from './sign-in-flow.ts';
+import { MAX_RETURN_LENGTH, ReturnQuery } from './sign-in-page.tsx';
+
+const PATH = '/sign-in/second-factor';
+/** How long after the first factor the second one may come. */
+const PENDING_LIFETIME = 900_000;
+
+export const WayBack = Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH }));
+const CodeForm = Type.Object({ code: CodeField, to: WayBack });
+const RecoveryForm = Type.Object({
+  recovery_code: Type.String({ maxLength: MAX_RECOVERY_CODE_LENGTH }),
+  to: WayBack,
+});
+const PasskeyAnswerForm = Type.Object({ credential: CredentialField, to: WayBack });
+
+type Factor = 'totp' | 'recovery' | 'passkey';
+
+/** The same words for a wrong code, one that was used, and too many attempts. */
+const REFUSED: Readonly<Record<Factor, string>> = {
+  totp: 'This code is wrong, was used already, or there were too many attempts. Wait for the next code and try again.',
+  recovery: 'This recovery code is wrong, was used already, or there were too many attempts.',
+  passkey: 'This passkey did not work here, or there were too many attempts. Try again, or use another way.',
+};
+
+/** The second half of a sign-in: a code of an authenticator app, a recovery code or a passkey. */
+export const registerSecondFactor: RegisterRoutes = (app, context) => {
+  const { db, keys, clock } = context;
+
+  const showForms = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    session: Session,
+    to: string | undefined,
+    refused?: { factor: Factor; status: 401 | 429 },
+  ) => {
+    const factors = await secondFactorsOf(db.read, session.userId);
+    const wayBack = <input type="hidden" name="to" value={returnPath(to)} />;
+    return sendPage(
+      request,
+      reply,
+      <Page title="Second factor" scripts={PASSKEY_SCRIPTS}>
+        {refused !== undefined && <Notice kind="error">{REFUSED[refused.factor]}</Notice>}
+        <p class="aside">
+          You are signing in as <strong>{session.email}</strong>.
+        </p>
+        {factors.totp && (
+          <Form action={PATH}>
+            {wayBack}
+            <Field
+              name="code"
+              label="Code"
+              hint="The six digits that your authenticator app shows for Assay."
+              autocomplete="one-time-code"
+              inputmode="numeric"
+              maxLength={MAX_CODE_LENGTH}
+              autofocus
+            />
+            <Button>Sign in</Button>
+          </Form>
+        )}
+        {factors.passkeys > 0 && (
+          <>
+            <PasskeyForm
+              context={context}
+              purpose="second-factor"
+              action={`${PATH}/passkey`}
+              label="Use a passkey"
+              kind={factors.totp ? 'plain' : 'primary'}
+            >
+              {wayBack}
+            </PasskeyForm>
+            <noscript>
+              <p>Passkeys need JavaScript, which is off in this browser.</p>
+            </noscript>
+          </>
+        )}
+        <details open={refused?.factor === 'recovery' || !factors.totp}>
+          <summary>Use a recovery code</summary>
+          <Form action={`${PATH}/recovery`}>
+            {wayBack}
+            <Field
+              name="recovery_code"
+              label="Recovery code"
+              hint="One of those that you kept when you set up the second factor. Each works once."
+              autocomplete="off"
+              maxLength={MAX_RECOVERY_CODE_LENGTH}
+            />
+            <Button kind="plain">Sign in with a recovery code</Button>
+          </Form>
+        </details>
+        <Form action="/sign-out">
+          <p class="hint">None of this works? Whoever runs this server can reset your second factor.</p>
+          <Button kind="plain">Cancel</Button>
+        </Form>
+      </Page>,
+      { status: refused?.status ?? 200, formTargets: await formTargetsOf(context, returnPath(to)) },
+    );
+  };
+
+  /** Checks what was sent, and completes the sign-in if it is right. */
+  const prove = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    factor: Factor,
+    to: string | undefined,
+    check: (session: Session, now: number) => Promise<boolean>,
+  ) => {
+    const now = clock();
+    const session = pendingSession(request, now);
+    if (session === null) return leave(request, reply, to);
+    const proof = await attemptSecondFactor(db, actorOf(request), session, () => check(session, now), now);
+    if (proof.outcome === 'right') {
+      await completeSignIn(context, request, reply, session, factor);
+      return reply.redirect(returnPath(to), 303);
+    }
+    if (proof.outcome === 'locked') reply.header('retry-after', proof.retryAfter);
+    else reply.header('www-authenticate', 'Form realm="assay"');
+    const status = proof.outcome === 'locked' ? 429 : 401;
+    return showForms(request, reply, session, to, { factor, status });
+  };
+
+  app.get(
+    PATH,
+    {
+      config: { operation: 'second-factor-page', access: 'open' },
+      schema: { hide: true, querystring: ReturnQuery },
+    },
+    async (request, reply) => {
+      const { to } = request.query;
+      const session = pendingSession(request, clock());
+      if (session === null) return leave(request, reply, to);
+      if (hasSecondFactor(await secondFactorsOf(db.read, session.userId)))
+        return showForms(request, reply, session, to);
+      return reply.redirect(`${PATH}/set-up?to=${encodeURIComponent(returnPath(to))}`, 303);
+    },
+  );
+
+  app.post(
+    PATH,
+    { config: { operation: 'second-factor', access: 'open' }, schema: { hide: true, body: CodeForm } },
+    async (request, reply) => {
+      const { code, to } = request.body;
+      return prove(request, reply, 'totp', to, ({ userId }, now) =>
+        useTotp(db, keys.secret, userId, code, now),
+      );
+    },
+  );
+
+  app.post(
+    `${PATH}/recovery`,
+    {
+      config: { operation: 'second-factor-recovery', access: 'open' },
+      schema: { hide: true, body: RecoveryForm },
+    },
+    async (request, reply) => {
+      const { recovery_code: code, to } = request.body;
+      return prove(request, reply, 'recovery', to, (session, now) =>
+        useRecoveryCode(db, actorOf(request), session, code, now),
+      );
+    },
+  );
+
+  app.post(
+    `${PATH}/passkey`,
+    {
+      config: { operation: 'second-factor-passkey', access: 'open' },
+      schema: { hide: true, body: PasskeyAnswerForm },
+    },
+    async (request, reply) => {
+      const { credential, to } = request.body;
+      const answer = takeAnswer(context, request, reply, 'second-factor', credential);
+      return prove(
+        request,
+        reply,
+        'passkey',
+        to,
+        async (session, now) =>
+          answer !== undefined && usePasskey(db, actorOf(request), session, answer, now),
+      );
+    },
+  );
+};
+
+/** @returns the session of someone whose first factor was right a short while ago; `null` for everyone else */
+export function pendingSession({ session }: FastifyRequest, now: number): Session | null {
+  return session?.state === 'pending' && now < session.createdAt + PENDING_LIFETIME ? session : null;
+}
+
+/** Sends on whoever has no business at the second factor: they are through, or have to begin again. */
+export function leave(request: FastifyRequest, reply: FastifyReply, to: string | undefined): FastifyReply {
+  const through = request.session?.state === 'complete';
+  return reply.redirect(through ? returnPath(to) : signInAddress(to ?? '/account'), 303);
+}

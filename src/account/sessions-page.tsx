@@ -1,0 +1,149 @@
+import { Type } from 'typebox';
+import { endSession, endSessions } from '../domain/sign-in/session-ends.ts';
+import { type ListedSession, listSessions } from '../domain/sign-in/sessions.ts';
+import type { RegisterRoutes } from '../http/area-plugin.ts';
+import { actorOf, clearSessionCookie, limitsOf, sessionOf } from '../http/browser-sessions.ts';
+import { Button, Form, Notice } from '../pages/forms.tsx';
+import { sendPage } from '../pages/pages-plugin.tsx';
+import { Time } from '../pages/time-element.tsx';
+import { AccountPage } from './account-layout.tsx';
+import { browserName } from './browser-names.ts';
+
+const PATH = '/account/sessions';
+const MAX_ID_LENGTH = 64;
+
+const DONE: Readonly<Record<string, string>> = {
+  ended: 'That browser is signed out.',
+  elsewhere: 'You are signed out everywhere else.',
+};
+
+/** As the `method` of a session has it, with `+totp` and the like behind it. */
+const METHODS: Readonly<Record<string, string>> = {
+  password: 'with a password',
+  passkey: 'with a passkey',
+  sso: 'through your organization',
+  invitation: 'by the invitation',
+  reset: 'by a link for a new password',
+};
+
+/** The browsers that one is signed in with, each with a way to sign it out. */
+export const registerSessions: RegisterRoutes = (app, context) => {
+  const { db, clock } = context;
+
+  app.get(
+    PATH,
+    {
+      config: { operation: 'sessions-page', access: 'session' },
+      schema: {
+        hide: true,
+        querystring: Type.Object({ done: Type.Optional(Type.String({ maxLength: 20 })) }),
+      },
+    },
+    async (request, reply) => {
+      const { id: here, userId } = sessionOf(request);
+      const sessions = await listSessions(db.read, userId, limitsOf(context), clock());
+      const done = Object.hasOwn(DONE, request.query.done ?? '') ? DONE[request.query.done ?? ''] : undefined;
+      return sendPage(
+        request,
+        reply,
+        <AccountPage path={PATH} title="Sessions">
+          {done !== undefined && <Notice kind="success">{done}</Notice>}
+          <section>
+            <p>You are signed in with these browsers. Sign out those that you do not know.</p>
+            <ul class="rows">
+              {sessions.map((session) => (
+                <SessionRow key={session.id} session={session} here={session.id === here} />
+              ))}
+            </ul>
+          </section>
+          <section>
+            <h2>Sign out everywhere</h2>
+            <p>
+              Signing out everywhere includes this browser. Tokens and applications stay: they have pages of
+              their own.
+            </p>
+            <Form action={`${PATH}/end-all`}>
+              <div class="actions">
+                {sessions.length > 1 && (
+                  <Button kind="plain" name="which" value="others">
+                    Sign out everywhere else
+                  </Button>
+                )}
+                <Button kind="danger" name="which" value="all">
+                  Sign out everywhere
+                </Button>
+              </div>
+            </Form>
+          </section>
+        </AccountPage>,
+      );
+    },
+  );
+
+  app.post(
+    `${PATH}/end`,
+    {
+      config: { operation: 'end-session', access: 'session' },
+      schema: { hide: true, body: Type.Object({ session: Type.String({ maxLength: MAX_ID_LENGTH }) }) },
+    },
+    async (request, reply) => {
+      const own = sessionOf(request);
+      const { session } = request.body;
+      await db.write((tx) => endSession(tx, actorOf(request), own, session, clock()));
+      if (session !== own.id) return reply.redirect(`${PATH}?done=ended`, 303);
+      clearSessionCookie(context, reply);
+      return reply.redirect('/sign-in', 303);
+    },
+  );
+
+  app.post(
+    `${PATH}/end-all`,
+    {
+      config: { operation: 'end-sessions', access: 'session' },
+      schema: {
+        hide: true,
+        body: Type.Object({ which: Type.Union([Type.Literal('all'), Type.Literal('others')]) }),
+      },
+    },
+    async (request, reply) => {
+      const own = sessionOf(request);
+      const all = request.body.which === 'all';
+      await db.write((tx) => endSessions(tx, actorOf(request), own, all ? null : own.id, clock()));
+      if (!all) return reply.redirect(`${PATH}?done=elsewhere`, 303);
+      clearSessionCookie(context, reply);
+      return reply.redirect('/sign-in', 303);
+    },
+  );
+};
+
+function SessionRow({ session, here }: { session: ListedSession; here: boolean }) {
+  const browser = browserName(session.userAgent);
+  return (
+    <li>
+      <div class="what">
+        <h2>
+          {browser} {here && <span class="tag">This one</span>}
+        </h2>
+        <p>
+          Last used <Time at={session.lastUsedAt} /> from {session.lastUsedFrom}
+        </p>
+        <p class="hint">
+          Signed in <Time at={session.createdAt} /> {methodWords(session.method)}
+        </p>
+      </div>
+      <Form action={`${PATH}/end`}>
+        <input type="hidden" name="session" value={session.id} />
+        <Button kind="plain" label={here ? 'Sign out this browser' : `Sign out ${browser}`}>
+          Sign out
+        </Button>
+      </Form>
+    </li>
+  );
+}
+
+/** @returns how someone signed in, in words */
+export function methodWords(method: string): string {
+  const [first = '', ...others] = method.split('+');
+  const words = Object.hasOwn(METHODS, first) ? METHODS[first] : `with ${first}`;
+  return others.length === 0 ? `${words}` : `${words} and a second factor`;
+}

@@ -1,0 +1,134 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
+import { hasIdentityProviders } from '../domain/sign-in/identity-providers.ts';
+import { endSessionIfAny } from '../domain/sign-in/session-ends.ts';
+import { signInWithPassword } from '../domain/sign-in/sign-ins.ts';
+import type { RegisterRoutes } from '../http/area-plugin.ts';
+import { actorOf, clearSessionCookie, readSession } from '../http/browser-sessions.ts';
+import { formTargetsOf } from '../oauth/authorization-request.ts';
+import { returnPath } from '../pages/addresses.ts';
+import { Button, Field, Form, Notice } from '../pages/forms.tsx';
+import { Page } from '../pages/layout.tsx';
+import { sendPage } from '../pages/pages-plugin.tsx';
+import { PASSKEY_SCRIPTS, PasskeySignIn } from './passkeys-form.tsx';
+import { continueSignIn } from './sign-in-flow.ts';
+
+export const MAX_EMAIL_LENGTH = 254;
+/** The longest address that a sign-in leads back to: an authorization request. */
+export const MAX_RETURN_LENGTH = 16_384;
+
+export const ReturnQuery = Type.Object({ to: Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH })) });
+
+const SignInForm = Type.Object({
+  email: Type.String({ maxLength: MAX_EMAIL_LENGTH }),
+  password: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }),
+  to: Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH })),
+});
+
+/** The same words for every reason, as each of them would tell something about the account. */
+const REFUSED =
+  'This e-mail address and password do not belong together, or there were too many attempts. Check both, or wait ten minutes.';
+
+/** Sign-in with a password, and sign-out. */
+export const registerSignIn: RegisterRoutes = (app, context) => {
+  const { db, clock } = context;
+
+  const showForm = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    to: string | undefined,
+    refused?: { email: string; status: 401 | 429 },
+  ) => {
+    const organizations = await hasIdentityProviders(db.read);
+    return sendPage(
+      request,
+      reply,
+      <Page title="Sign in" scripts={PASSKEY_SCRIPTS}>
+        {refused !== undefined && <Notice kind="error">{REFUSED}</Notice>}
+        <Form action="/sign-in">
+          <input type="hidden" name="to" value={returnPath(to)} />
+          <Field
+            name="email"
+            label="E-mail address"
+            type="email"
+            autocomplete="username"
+            value={refused?.email}
+            maxLength={MAX_EMAIL_LENGTH}
+            autofocus={refused === undefined}
+          />
+          <Field
+            name="password"
+            label="Password"
+            type="password"
+            autocomplete="current-password"
+            maxLength={MAX_TYPED_PASSWORD_LENGTH}
+            autofocus={refused !== undefined}
+          />
+          <Button>Sign in</Button>
+          <p class="hint">
+            <a href="/reset-password/request">Forgot your password?</a>
+          </p>
+        </Form>
+        <PasskeySignIn context={context} to={to} />
+        {organizations && (
+          <p class="aside">
+            <a href={`/sign-in/organization?${new URLSearchParams({ to: returnPath(to) })}`}>
+              Sign in through your organization
+            </a>
+          </p>
+        )}
+      </Page>,
+      { status: refused?.status ?? 200, formTargets: await formTargetsOf(context, returnPath(to)) },
+    );
+  };
+
+  app.get(
+    '/sign-in',
+    {
+      config: { operation: 'sign-in-page', access: 'open' },
+      schema: { hide: true, querystring: ReturnQuery },
+    },
+    async (request, reply) => {
+      const { to } = request.query;
+      if (request.session?.state === 'complete') return reply.redirect(returnPath(to), 303);
+      return showForm(request, reply, to);
+    },
+  );
+
+  app.post(
+    '/sign-in',
+    { config: { operation: 'sign-in', access: 'open' }, schema: { hide: true, body: SignInForm } },
+    async (request, reply) => {
+      const { email, password, to } = request.body;
+      const attempt = { email, password, address: request.ip };
+      const signIn = await signInWithPassword(db, actorOf(request), attempt, clock());
+      if (signIn.outcome === 'signed-in') {
+        const { userId, organizationId, passwordHash } = signIn;
+        return continueSignIn(
+          context,
+          request,
+          reply,
+          { userId, organizationId, method: 'password', passwordHash, strong: false },
+          to,
+        );
+      }
+      if (signIn.outcome === 'locked') reply.header('retry-after', signIn.retryAfter);
+      // RFC 9110, section 15.5.2: a 401 names a way to authenticate. No browser opens a dialogue for this one.
+      else reply.header('www-authenticate', 'Form realm="assay"');
+      return showForm(request, reply, to, { email, status: signIn.outcome === 'locked' ? 429 : 401 });
+    },
+  );
+
+  app.post(
+    '/sign-out',
+    { config: { operation: 'sign-out', access: 'open' }, schema: { hide: true } },
+    async (request, reply) => {
+      const session = await readSession(context, request);
+      if (session !== null)
+        await db.write((tx) => endSessionIfAny(tx, actorOf(request), session, session.id, clock()));
+      clearSessionCookie(context, reply);
+      return reply.redirect('/sign-in', 303);
+    },
+  );
+};

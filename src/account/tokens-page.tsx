@@ -1,0 +1,203 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { SCOPES, isScope, scopesOf } from '../auth/scopes.ts';
+import { Failure } from '../domain/shared/failure.ts';
+import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
+import {
+  issueToken,
+  type IssuedToken,
+  listOwnTokens,
+  type OwnToken,
+  revokeOwnToken,
+} from '../domain/tokens/tokens.ts';
+import type { RegisterRoutes } from '../http/area-plugin.ts';
+import { actorOf, sessionOf } from '../http/browser-sessions.ts';
+import { Button, Form, Notice } from '../pages/forms.tsx';
+import { sendPage } from '../pages/pages-plugin.tsx';
+import { Time } from '../pages/time-element.tsx';
+import { AccountPage } from './account-layout.tsx';
+import { EXPIRIES, MAX_ADDRESSES_LENGTH, type TokenFields, TokenForm } from './token-form.tsx';
+
+const PATH = '/account/tokens';
+const DAY = 86_400_000;
+const MAX_ID_LENGTH = 64;
+const MAX_ADDRESSES = 50;
+const MAX_SCOPES = 50;
+/** One token that is listed is one row of the page. */
+const MAX_TOKENS = 100;
+
+const Scope = Type.String({ maxLength: 40 });
+const NewTokenForm = Type.Object({
+  name: Type.String({ maxLength: MAX_NAME_LENGTH }),
+  // A form sends one box as a text, several as a list, and none as nothing.
+  scopes: Type.Optional(Type.Union([Scope, Type.Array(Scope, { maxItems: MAX_SCOPES })])),
+  expires: Type.Union(Object.keys(EXPIRIES).map((days) => Type.Literal(days))),
+  addresses: Type.Optional(Type.String({ maxLength: MAX_ADDRESSES_LENGTH })),
+});
+
+/** What stands on the page beside the list. */
+interface PageState {
+  issued?: IssuedToken;
+  revoked?: boolean;
+  rejected?: { fields: TokenFields; failure: Failure };
+}
+
+/** One's own tokens: making, listing and revoking them. */
+export const registerTokens: RegisterRoutes = (app, { db, keys, clock }) => {
+  const show = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { issued, revoked = false, rejected }: PageState = {},
+  ) => {
+    const session = sessionOf(request);
+    const tokens = await listOwnTokens(db.read, session.userId, clock());
+    const held = scopesOf(session);
+    const fields = rejected?.fields ?? { name: '', scopes: held, expires: '90', addresses: '' };
+    return sendPage(
+      request,
+      reply,
+      <AccountPage path={PATH} title="Tokens">
+        {revoked && <Notice kind="success">The token is revoked, at once and everywhere.</Notice>}
+        {issued !== undefined && <Issued token={issued.token} />}
+        <section>
+          <h2>Your tokens</h2>
+          {tokens.length === 0 ? (
+            <p>You have none. A script or another program that calls the API in your name needs one.</p>
+          ) : (
+            <ul class="rows">
+              {tokens.map((token) => (
+                <TokenRow key={token.id} {...token} />
+              ))}
+            </ul>
+          )}
+        </section>
+        <section>
+          <h2>Make a personal access token</h2>
+          <TokenForm action={PATH} held={held} fields={fields} faults={rejected?.failure.faults ?? []} />
+        </section>
+      </AccountPage>,
+      { status: rejected === undefined ? 200 : 422 },
+    );
+  };
+
+  app.get(
+    PATH,
+    {
+      config: { operation: 'tokens-page', access: 'session' },
+      schema: {
+        hide: true,
+        querystring: Type.Object({ done: Type.Optional(Type.String({ maxLength: 20 })) }),
+      },
+    },
+    async (request, reply) => show(request, reply, { revoked: request.query.done === 'revoked' }),
+  );
+
+  app.post(
+    PATH,
+    { config: { operation: 'create-token', access: 'session' }, schema: { hide: true, body: NewTokenForm } },
+    async (request, reply) => {
+      const { userId } = sessionOf(request);
+      const { name, expires, addresses = '' } = request.body;
+      const scopes = [request.body.scopes ?? []].flat();
+      const fields = { name, scopes, expires, addresses };
+      const now = clock();
+      const expiresAt = expires === 'never' ? null : now + Number(expires) * DAY;
+      const allowedAddresses = addresses.split(/[\s,;]+/).filter((block) => block !== '');
+      try {
+        if (allowedAddresses.length > MAX_ADDRESSES)
+          throw new Failure('invalid', 'Too many addresses', [
+            { property: 'allowIp', message: `are more than ${MAX_ADDRESSES}` },
+          ]);
+        if ((await listOwnTokens(db.read, userId, now)).length >= MAX_TOKENS)
+          throw new Failure('invalid', 'Too many tokens', [
+            { property: 'name', message: `is for one more than ${MAX_TOKENS} tokens: revoke some first` },
+          ]);
+        const wanted = { userId, kind: 'personal', name, scopes, expiresAt, allowedAddresses } as const;
+        const issued = await db.write((tx) => issueToken(tx, keys, actorOf(request), wanted, now));
+        return await show(request, reply, { issued });
+      } catch (failure) {
+        if (!(failure instanceof Failure) || failure.kind !== 'invalid') throw failure;
+        return show(request, reply, { rejected: { fields, failure } });
+      }
+    },
+  );
+
+  app.post(
+    `${PATH}/revoke`,
+    {
+      config: { operation: 'revoke-token', access: 'session' },
+      schema: { hide: true, body: Type.Object({ token: Type.String({ maxLength: MAX_ID_LENGTH }) }) },
+    },
+    async (request, reply) => {
+      const { userId } = sessionOf(request);
+      await db.write((tx) => revokeOwnToken(tx, actorOf(request), userId, request.body.token, clock()));
+      return reply.redirect(`${PATH}?done=revoked`, 303);
+    },
+  );
+};
+
+function Issued({ token }: { token: string }) {
+  return (
+    <section>
+      <Notice kind="success">The token is made. Copy it now: it cannot be shown again.</Notice>
+      <code class="secret">{token}</code>
+      <p class="hint">
+        Send it as <code>Authorization: Bearer …</code>. Whoever has it can do what it may do.
+      </p>
+    </section>
+  );
+}
+
+function TokenRow({
+  id,
+  kind,
+  name,
+  scopes,
+  allowedAddresses,
+  createdAt,
+  expiresAt,
+  lastUsedAt,
+  lastUsedFrom,
+}: OwnToken) {
+  const title = name ?? (kind === 'personal' ? 'Personal access token' : 'Access token');
+  return (
+    <li>
+      <div class="what">
+        <h3>{title}</h3>
+        <p>
+          Made <Time at={createdAt} />.{' '}
+          {expiresAt === null ? (
+            'Does not expire.'
+          ) : (
+            <>
+              Expires <Time at={expiresAt} />.
+            </>
+          )}{' '}
+          {lastUsedAt === null ? (
+            'Not used yet.'
+          ) : (
+            <>
+              Last used <Time at={lastUsedAt} />
+              {lastUsedFrom !== null && ` from ${lastUsedFrom}`}.
+            </>
+          )}
+        </p>
+        <p class="hint">
+          {scopes.filter(isScope).map((scope, index) => (
+            <span key={scope}>
+              {index > 0 && ' '}
+              <code title={SCOPES[scope]}>{scope}</code>
+            </span>
+          ))}
+        </p>
+        {allowedAddresses.length > 0 && <p class="hint">Only from {allowedAddresses.join(', ')}</p>}
+      </div>
+      <Form action={`${PATH}/revoke`}>
+        <input type="hidden" name="token" value={id} />
+        <Button kind="danger" label={`Revoke ${title}`}>
+          Revoke
+        </Button>
+      </Form>
+    </li>
+  );
+}

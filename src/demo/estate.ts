@@ -1,0 +1,144 @@
+import type { ASSET_TYPES, CRITICALITIES, NewAsset, WRITERS } from '../domain/assets/assets.ts';
+import type { Chance } from './chance.ts';
+
+type AssetType = (typeof ASSET_TYPES)[number];
+
+const SITES = ['ams', 'fra', 'dub', 'lis', 'waw'] as const;
+const HOST_ROLES = [
+  'web',
+  'app',
+  'db',
+  'mail',
+  'vpn',
+  'dns',
+  'proxy',
+  'build',
+  'files',
+  'jump',
+  'queue',
+] as const;
+const STAGES = [
+  '',
+  'staging.',
+  'test.',
+  'legacy.',
+  'eu.',
+  'uk.',
+  'us.',
+  'preview.',
+  'api.',
+  'beta.',
+] as const;
+const NETWORKS = [
+  'office',
+  'server',
+  'guest',
+  'management',
+  'warehouse',
+  'voice',
+  'payment',
+  'partner',
+] as const;
+const CLOUDS = ['AWS', 'Azure', 'Google Cloud'] as const;
+const CLOUD_USES = [
+  'production',
+  'staging',
+  'analytics',
+  'backup',
+  'sandbox',
+  'shared services',
+  'security',
+  'archive',
+  'development',
+  'training',
+] as const;
+const PLATFORMS = ['Android', 'iOS'] as const;
+
+/** How many of a hundred assets are of each type. */
+const SHARES: readonly (readonly [type: AssetType, share: number])[] = [
+  ['host', 62],
+  ['webapp', 20],
+  ['network', 8],
+  ['cloudaccount', 6],
+  ['mobileapp', 4],
+];
+const CRITICALITY: readonly (typeof CRITICALITIES)[number][] = [
+  'high',
+  'medium',
+  'medium',
+  'low',
+  'low',
+  'undefined',
+];
+const WRITABLE: readonly (typeof WRITERS)[number][] = ['any', 'any', 'any', 'any', 'client', 'boss'];
+
+export interface EstateOf {
+  organization: string;
+  domain: string;
+  /** The second number of every address: `10.SECOND.x.y`. */
+  network: number;
+  /** What its applications are for. */
+  products: readonly string[];
+}
+
+/** @returns up to 450 assets of an organization, each with a name of its own */
+export function estateOf(
+  { organization, domain, network, products }: EstateOf,
+  count: number,
+  chance: Chance,
+): NewAsset[] {
+  const counts = new Map<AssetType, number>();
+  return Array.from({ length: count }, (_nothing, index): NewAsset => {
+    const type = typeAt(index);
+    const number = counts.get(type) ?? 0;
+    counts.set(type, number + 1);
+    return {
+      organization,
+      type,
+      name: nameOf(type, number, domain, products),
+      // From x.x.1.0 on: the network before it is for the assets that have names of their own.
+      address:
+        type === 'host' ? `10.${network}.${1 + Math.floor(number / 200)}.${10 + (number % 200)}` : undefined,
+      criticality: chance.pick(CRITICALITY),
+      writableBy: chance.pick(WRITABLE),
+    };
+  });
+}
+
+function nameOf(type: AssetType, number: number, domain: string, products: readonly string[]): string {
+  const [product, round] = turn(products, number);
+  switch (type) {
+    case 'host': {
+      const [site, siteRound] = turn(SITES, number);
+      const [role, roleRound] = turn(HOST_ROLES, siteRound);
+      return `${site}-${role}-${String(roleRound + 1).padStart(2, '0')}.${domain}`;
+    }
+    case 'webapp':
+      return `https://${product.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.${turn(STAGES, round)[0]}${domain}`;
+    case 'network': {
+      const [site, siteRound] = turn(SITES, number);
+      return `${site.toUpperCase()} ${turn(NETWORKS, siteRound)[0]} network`;
+    }
+    case 'cloudaccount': {
+      const [cloud, cloudRound] = turn(CLOUDS, number);
+      return `${cloud} ${turn(CLOUD_USES, cloudRound)[0]}`;
+    }
+    case 'mobileapp':
+      return `${product} for ${turn(PLATFORMS, round)[0]}`;
+  }
+}
+
+/** @returns whose turn it is in a list that is gone through again and again, and how often it was gone through */
+function turn<T>(list: readonly T[], number: number): [item: T, round: number] {
+  return [list[number % list.length] as T, Math.floor(number / list.length)];
+}
+
+function typeAt(index: number): AssetType {
+  // 37 and 100 have no common divisor, so every hundred assets hold each type as often as its share.
+  let place = (index * 37) % 100;
+  for (const [type, share] of SHARES) {
+    if (place < share) return type;
+    place -= share;
+  }
+  return 'host';
+}

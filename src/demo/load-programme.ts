@@ -1,0 +1,250 @@
+import type { Actor, Caller } from '../auth/callers.ts';
+import { scopesOf, TAG_SCOPES } from '../auth/scopes.ts';
+import type { Transaction } from '../db/engine.ts';
+import { createAssessmentTag } from '../domain/assessments/assessment-tags.ts';
+import { createAssessment, grantAssessmentAccess } from '../domain/assessments/assessments.ts';
+import { createAssetTags } from '../domain/assets/asset-tags.ts';
+import { createAsset, type NewAsset } from '../domain/assets/assets.ts';
+import {
+  addGroupMember,
+  createAssessmentGroup,
+  GROUP_ROLES,
+  type GroupRole,
+} from '../domain/assessments/groups.ts';
+import { changeListingAssets } from '../domain/assessments/listings.ts';
+import { createOrganization } from '../domain/organizations/organizations.ts';
+import { putPorts } from '../domain/assets/ports.ts';
+import { logTestingSession } from '../domain/assessments/testing-hours.ts';
+import { createUser, type CreatedUser } from '../domain/people/users.ts';
+import { createVulnerability } from '../domain/vulnerabilities/vulnerabilities.ts';
+import { createVulnerabilityTag } from '../domain/vulnerabilities/vulnerability-tags.ts';
+import { type Chance, chanceOf } from './chance.ts';
+import { estateOf } from './estate.ts';
+import { findingsOf } from './findings.ts';
+import type { DemoSecrets } from './load.ts';
+import type { DemoOrganization } from './manifest.ts';
+import { peopleAt } from './people.ts';
+import {
+  ACCOUNTS,
+  ASSESSMENT_TAGS,
+  ASSET_TAGS,
+  EDITABLE_TAGS,
+  FIXED_TAGS,
+  type Programme,
+} from './programmes.ts';
+import { fewPorts, manyPorts } from './services.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+interface Loading {
+  tx: Transaction;
+  actor: Actor;
+  secrets: DemoSecrets;
+  /** Platform staff; the first of them also does what needs a signed-in user. */
+  testers: readonly CreatedUser[];
+  /** When the programme began, and now: milliseconds since 1970. */
+  start: number;
+  now: number;
+}
+
+/** Makes one organization with everything in it. */
+export async function loadProgramme(
+  loading: Loading,
+  programme: Programme,
+): Promise<DemoOrganization<CreatedUser>> {
+  const { tx, actor, start } = loading;
+  const chance = chanceOf(programme.seed);
+  const organization = await createOrganization(tx, actor, programme.organization, start);
+  const { uid } = organization;
+  const group = await createAssessmentGroup(tx, actor, { organization: uid, name: programme.group }, start);
+  const { assessment } = programme;
+  await createAssessment(tx, actor, { ...assessment, organization: uid, groupId: group.id }, start);
+  for (const further of programme.further) {
+    await createAssessment(tx, actor, { ...further, organization: uid }, start);
+  }
+  const users = await loadUsers(loading, programme, group.id, chance);
+  const assets = await loadAssets(loading, programme, chance);
+  return {
+    organization: { uid, id: organization.id },
+    users,
+    assessment: { uid: assessment.uid },
+    group,
+    ...(await loadFindings(loading, programme, chance)),
+    ...assets,
+  };
+}
+
+async function loadUsers(
+  { tx, actor, secrets, start }: Loading,
+  { organization: { uid: organization }, domain, assessment, colleagues }: Programme,
+  groupId: number,
+  chance: Chance,
+): Promise<DemoOrganization<CreatedUser>['users']> {
+  const account = (role: keyof typeof ACCOUNTS) => {
+    const email = `${role}@${domain}`;
+    const passwordHash = role === 'invited' ? undefined : secrets.of(email).hash;
+    return createUser(
+      tx,
+      actor,
+      { email, name: ACCOUNTS[role].name, organization, admin: role === 'admin', passwordHash },
+      start,
+    );
+  };
+  const join = (userUid: string, role: GroupRole, at: number) =>
+    addGroupMember(tx, actor, { groupId, userUid, role }, at);
+
+  const users = {
+    admin: await account('admin'),
+    member: await account('member'),
+    outsider: await account('outsider'),
+    invited: await account('invited'),
+    spare: await account('spare'),
+  };
+  await join(users.admin.uid, 'rbac_group_admin', start);
+  await join(users.member.uid, 'assessment_member', start + DAY);
+  await join(users.spare.uid, 'assessment_member', start + DAY);
+  for (const { id } of [users.member, users.spare]) {
+    await grantAssessmentAccess(tx, actor, assessment.uid, id, start + DAY);
+  }
+  for (const [index, person] of peopleAt(domain, colleagues).entries()) {
+    const at = start + chance.between(1, 150) * DAY + chance.between(0, 23) * HOUR;
+    const colleague = await createUser(
+      tx,
+      actor,
+      { ...person, organization, passwordHash: secrets.unknown },
+      at,
+    );
+    await join(colleague.uid, GROUP_ROLES[index % GROUP_ROLES.length] as GroupRole, at);
+  }
+  return users;
+}
+
+async function loadAssets(
+  { tx, actor, testers, start, now }: Loading,
+  {
+    organization: { uid: organization },
+    domain,
+    network,
+    products,
+    assets,
+    listed,
+    assessment,
+    manyPorts: many,
+  }: Programme,
+  chance: Chance,
+): Promise<Pick<DemoOrganization<CreatedUser>, 'assets' | 'assetTag'>> {
+  const named: readonly NewAsset[] = [
+    {
+      organization,
+      type: 'host',
+      name: `ams-gateway-01.${domain}`,
+      address: `10.${network}.0.10`,
+      criticality: 'high',
+    },
+    { organization, type: 'webapp', name: `https://www.${domain}`, criticality: 'high' },
+    {
+      organization,
+      type: 'webapp',
+      name: `https://forms.${domain}`,
+      criticality: 'medium',
+      writableBy: 'client',
+    },
+    {
+      organization,
+      type: 'webapp',
+      name: `https://scan-target.${domain}`,
+      criticality: 'low',
+      writableBy: 'boss',
+    },
+  ];
+  const estate = estateOf({ organization, domain, network, products }, assets - named.length, chance);
+  const created: { id: number; uid: string }[] = [];
+  for (const asset of [...named, ...estate]) created.push(await createAsset(tx, actor, asset, start));
+  const [host, webapp, clientOnly, bossOnly] = created as [Created, Created, Created, Created];
+
+  await putPorts(tx, host.id, many ? manyPorts(now, chance) : fewPorts(now, chance));
+  const scanned = created.slice(named.length).filter((_asset, index) => estate[index]?.type === 'host');
+  for (const { id } of scanned.slice(0, 24)) await putPorts(tx, id, fewPorts(now, chance));
+
+  const caller = signedIn(testers[0] as CreatedUser, actor);
+  await changeListingAssets(tx, { caller, now: start }, assessment.uid, {
+    add: created.slice(0, listed).map(({ uid }, index) => ({
+      assetUid: uid,
+      scopeRules: index % 20 === 0 ? [{ rule: 'No tests from 08:00 to 18:00 UTC' }] : [],
+    })),
+  });
+  const tags = await createAssetTags(
+    tx,
+    { caller, accepted: TAG_SCOPES, now: start },
+    organization,
+    ASSET_TAGS.map((name, index) => ({
+      name,
+      entities: created.filter((_asset, place) => place % (index + 3) === 0).map(({ uid }) => ({ uid })),
+    })),
+  );
+  return {
+    assetTag: { uid: tags[0]?.uid ?? '' },
+    assets: { host: host.uid, webapp: webapp.uid, clientOnly: clientOnly.uid, bossOnly: bossOnly.uid },
+  };
+}
+
+type Created = Awaited<ReturnType<typeof createAsset>>;
+
+async function loadFindings(
+  { tx, actor, testers, start, now }: Loading,
+  { organization: { uid: organization }, assessment, vulnerabilities, places }: Programme,
+  chance: Chance,
+): Promise<Pick<DemoOrganization<CreatedUser>, 'vulnerability' | 'vulnerabilityTags' | 'assessmentTag'>> {
+  const tag = async (name: string, editable: boolean) =>
+    (await createVulnerabilityTag(tx, actor, { organization, name, editable }, start)).id;
+  const editable: number[] = [];
+  for (const name of EDITABLE_TAGS) editable.push(await tag(name, true));
+  const fixed: number[] = [];
+  for (const name of FIXED_TAGS) fixed.push(await tag(name, false));
+
+  const assessmentTags: { id: number }[] = [];
+  for (const name of ASSESSMENT_TAGS) {
+    assessmentTags.push(await createAssessmentTag(tx, actor, { name, assessment: assessment.uid }, start));
+  }
+
+  const ids: number[] = [];
+  const findings = findingsOf(assessment.uid, vulnerabilities, places, [...editable, ...fixed], chance);
+  for (const [index, finding] of findings.entries()) {
+    const at =
+      start + Math.floor(((now - start) * index) / findings.length) + chance.between(0, 600) * 60_000;
+    ids.push((await createVulnerability(tx, actor, finding, Math.min(at, now))).id);
+  }
+
+  for (let day = 4; day < 170; day += 7) {
+    for (const { id: testerId } of testers) {
+      const startedAt = start + day * DAY + chance.between(7, 10) * HOUR;
+      const endedAt = startedAt + chance.between(6, 30) * (HOUR / 4);
+      await logTestingSession(
+        tx,
+        actor,
+        { assessment: assessment.uid, testerId, startedAt, endedAt },
+        endedAt,
+      );
+    }
+  }
+  return {
+    vulnerability: { id: ids[0] ?? 0 },
+    vulnerabilityTags: { editable: editable[0] ?? 0, fixed: fixed[0] ?? 0 },
+    assessmentTag: { id: assessmentTags[0]?.id ?? 0 },
+  };
+}
+
+/** What many assets are changed by at once is written for a caller: a staff user, who may change them all. */
+function signedIn(user: CreatedUser, actor: Actor): Caller {
+  const account = { staff: true, admin: true };
+  return {
+    ...actor,
+    ...account,
+    userId: user.id,
+    uid: user.uid,
+    credentialId: 'demo',
+    organizationId: null,
+    scopes: new Set(scopesOf(account)),
+  };
+}

@@ -1,0 +1,145 @@
+import { commandLine } from '../auth/callers.ts';
+import { hashPassword } from '../auth/passwords.ts';
+import type { Keys } from '../auth/keys.ts';
+import { randomText } from '../auth/secrets.ts';
+import type { Reader, Transaction } from '../db/engine.ts';
+import { recordChange } from '../domain/shared/audit.ts';
+import { setPassword } from '../domain/sign-in/passwords.ts';
+import { issueToken } from '../domain/tokens/tokens.ts';
+import { createUser, type CreatedUser } from '../domain/people/users.ts';
+import { renewDemoClients } from './clients.ts';
+import { type DemoFacts, type DemoManifest, mapAccounts } from './manifest.ts';
+import { loadProgramme } from './load-programme.ts';
+import { ACCOUNTS, PROGRAMMES, STAFF } from './programmes.ts';
+
+const DAY = 86_400_000;
+const LOADED = 'demo.load';
+
+/** The secrets of one load, made before its unit of work, as hashing takes its time. */
+export interface DemoSecrets {
+  /** @returns the password of the account with this address, and its hash */
+  of(email: string): { password: string; hash: string };
+  /** The hash of a password that nobody knows, for people who are there to be seen. */
+  unknown: string;
+}
+
+export async function newDemoSecrets(): Promise<DemoSecrets> {
+  const secrets = new Map<string, { password: string; hash: string }>();
+  const emails = [
+    STAFF[0].email,
+    ...PROGRAMMES.flatMap(({ domain }) =>
+      Object.keys(ACCOUNTS)
+        .filter((role) => role !== 'invited')
+        .map((role) => `${role}@${domain}`),
+    ),
+  ];
+  await Promise.all(
+    emails.map(async (email) => {
+      const password = randomText(20);
+      secrets.set(email, { password, hash: await hashPassword(password) });
+    }),
+  );
+  const unknown = await hashPassword(randomText(40));
+  return {
+    unknown,
+    of(email) {
+      const secret = secrets.get(email);
+      if (secret === undefined) throw new Error(`The demo has no account ${email}.`);
+      return secret;
+    },
+  };
+}
+
+/**
+ * Makes the demo data, whole or not at all: two organizations side by side with whatever is there.
+ * @param clientBaseUrl of the deployment
+ * @returns the manifest, with the passwords, tokens and secrets, which are stored nowhere else
+ * @throws Failure `conflict` when one of its uids or addresses is taken, by another load or by someone else
+ */
+export async function loadDemo(
+  tx: Transaction,
+  keys: Keys,
+  secrets: DemoSecrets,
+  clientBaseUrl: string,
+  now: number,
+): Promise<DemoManifest> {
+  const actor = commandLine();
+  // A programme that has run for half a year looks like one: its lists can be sorted by time.
+  const start = now - 180 * DAY;
+  const testers: CreatedUser[] = [];
+  for (const { name, email } of STAFF) {
+    const passwordHash = email === STAFF[0].email ? secrets.of(email).hash : secrets.unknown;
+    testers.push(await createUser(tx, actor, { name, email, passwordHash }, start));
+  }
+  const staff = testers[0] as CreatedUser;
+
+  const [main, other] = PROGRAMMES;
+  const context = { tx, actor, secrets, testers, start, now };
+  const first = await loadProgramme(context, main);
+  const facts: DemoFacts = {
+    ...first,
+    users: { ...first.users, staff },
+    other: await loadProgramme(context, other),
+  };
+  await recordChange(tx, actor, {
+    at: now,
+    action: LOADED,
+    object: ['organization', main.organization.uid],
+    organizationId: facts.organization.id,
+    before: null,
+    after: facts,
+  });
+  const oauthClients = await renewDemoClients(tx, actor, staff.id, clientBaseUrl, now);
+  const accounts = await mapAccounts(facts, async (user) => ({
+    ...user,
+    password: secrets.of(user.email).password,
+    token: await newToken(tx, keys, user, now),
+  }));
+  return { ...accounts, oauthClients };
+}
+
+/** @returns what a load made and when, in milliseconds since 1970; `undefined` when there was none */
+export async function demoFacts(db: Reader): Promise<{ facts: DemoFacts; loadedAt: number } | undefined> {
+  const [main] = PROGRAMMES;
+  const event = await db
+    .selectFrom('audit_events')
+    .innerJoin('organizations', 'organizations.id', 'audit_events.organization_id')
+    .select(['audit_events.after', 'audit_events.at'])
+    .where('organizations.uid', '=', main.organization.uid)
+    .where('audit_events.action', '=', LOADED)
+    .orderBy('audit_events.id')
+    .limit(1)
+    .executeTakeFirst();
+  if (event === undefined || event.after === null) return undefined;
+  return { facts: JSON.parse(event.after) as DemoFacts, loadedAt: event.at };
+}
+
+/**
+ * Gives the demo accounts new passwords and further tokens, and its client a new secret, for when their manifest is lost.
+ * @param clientBaseUrl of the deployment
+ * @returns a manifest of the same things
+ */
+export async function renewDemo(
+  tx: Transaction,
+  keys: Keys,
+  facts: DemoFacts,
+  secrets: DemoSecrets,
+  clientBaseUrl: string,
+  now: number,
+): Promise<DemoManifest> {
+  const actor = commandLine();
+  const oauthClients = await renewDemoClients(tx, actor, facts.users.staff.id, clientBaseUrl, now);
+  const accounts = await mapAccounts(facts, async (user) => {
+    const row = await tx.selectFrom('users').select('banned_at').where('id', '=', user.id).executeTakeFirst();
+    if (row === undefined || row.banned_at !== null) return user;
+    const { password, hash } = secrets.of(user.email);
+    await setPassword(tx, actor, user.id, hash, now);
+    return { ...user, password, token: await newToken(tx, keys, user, now) };
+  });
+  return { ...accounts, oauthClients };
+}
+
+async function newToken(tx: Transaction, keys: Keys, user: CreatedUser, now: number): Promise<string> {
+  const request = { userId: user.id, kind: 'personal', expiresAt: null } as const;
+  return (await issueToken(tx, keys, commandLine(), request, now)).token;
+}

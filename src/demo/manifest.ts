@@ -1,0 +1,70 @@
+import type { CreatedUser } from '../domain/people/users.ts';
+
+/** What the demo made for one organization, without any secret; `Account` is what it says of a user who can sign in. */
+export interface DemoOrganization<Account> {
+  organization: { uid: string; id: number };
+  users: {
+    admin: Account;
+    /** A client user with access to the assessment. */
+    member: Account;
+    /** A client user without access to any assessment. */
+    outsider: Account;
+    /** Never signed in. */
+    invited: CreatedUser;
+    /** A client user whom a test may ban. */
+    spare: Account;
+  };
+  assessment: { uid: string };
+  group: { id: number };
+  vulnerability: { id: number };
+  vulnerabilityTags: { editable: number; fixed: number };
+  assessmentTag: { id: number };
+  assetTag: { uid: string };
+  assets: { host: string; webapp: string; clientOnly: string; bossOnly: string };
+}
+
+/** Everything that the demo made: the first organization, the staff, and the `other` organization. */
+export interface DemoData<Account> extends DemoOrganization<Account> {
+  users: DemoOrganization<Account>['users'] & { staff: Account };
+  other: DemoOrganization<Account>;
+}
+
+/** What the audit log keeps of a load. */
+export type DemoFacts = DemoData<CreatedUser>;
+
+/** A user with what they sign in with; both secrets are absent for one who was banned since. */
+export interface DemoAccount extends CreatedUser {
+  password?: string;
+  token?: string;
+}
+
+/** The applications that the demo's accounts can be used with. */
+export interface DemoClients {
+  /** The API description, with the implicit flow. */
+  implicit: { client_id: string; redirect_uri: string };
+  /** Acts as the staff user with client credentials; also takes the code flow, to a loopback address. */
+  confidential: { client_id: string; client_secret: string };
+}
+
+/** What the manifest tells: everything that the demo made, with its secrets. */
+export type DemoManifest = DemoData<DemoAccount> & { oauthClients: DemoClients };
+
+/** @returns the facts with every account that can sign in replaced by what `change` makes of it */
+export async function mapAccounts(
+  facts: DemoFacts,
+  change: (user: CreatedUser) => Promise<DemoAccount>,
+): Promise<DemoData<DemoAccount>> {
+  const mapUsers = async (users: DemoOrganization<CreatedUser>['users']) => ({
+    admin: await change(users.admin),
+    member: await change(users.member),
+    outsider: await change(users.outsider),
+    invited: users.invited,
+    spare: await change(users.spare),
+  });
+  const { other, ...main } = facts;
+  return {
+    ...main,
+    users: { ...(await mapUsers(main.users)), staff: await change(main.users.staff) },
+    other: { ...other, users: await mapUsers(other.users) },
+  };
+}

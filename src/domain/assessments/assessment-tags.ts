@@ -1,0 +1,194 @@
+import { type SqlBool, sql } from 'kysely';
+import { type Actor, administers, type Caller } from '../../auth/callers.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { nameKey } from '../../db/portable.ts';
+import { prepare, prepareWrite } from '../../db/prepared.ts';
+import { recordChange } from '../shared/audit.ts';
+import { ASSESSMENT_UID } from './assessments.ts';
+import { Failure, missing } from '../shared/failure.ts';
+import { cleanName } from '../shared/names.ts';
+import {
+  listingWithin,
+  perReach,
+  reachOfAccount,
+  type ReachParameters,
+  reachParameters,
+} from '../shared/reach.ts';
+
+/** An assessment tag as V1 shows it. */
+export interface AssessmentTag {
+  id: number;
+  name: string;
+}
+
+export interface NewAssessmentTag {
+  name: string;
+  /** The uid of the assessment that gets the tag. */
+  assessment: string;
+}
+
+interface Assessment {
+  id: number;
+  organization_id: number;
+}
+
+interface AssessmentTagRow {
+  id: number;
+  organization_id: number;
+  name: string;
+}
+
+const assessmentByUid = prepare<{ uid: string }, Assessment>((db, p) =>
+  db.selectFrom('assessments').select(['id', 'organization_id']).where('uid', '=', p.uid),
+);
+
+const reachableAssessment = perReach((reach) =>
+  prepare<ReachParameters & { uid: string }, Assessment>((db, p) =>
+    db
+      .selectFrom('assessments')
+      .select(['assessments.id', 'assessments.organization_id'])
+      .where('assessments.uid', '=', p.uid)
+      .where(listingWithin(reach, p)),
+  ),
+);
+
+/** Finds a tag, and keeps others from changing it until this unit of work ends, so that the audit log is exact. */
+const claimTag = prepareWrite<{ id: number; organization: number; everywhere: number }, AssessmentTagRow>(
+  (tx, p) =>
+    tx
+      .updateTable('assessment_tags')
+      .set((eb) => ({ name: eb.ref('name') }))
+      .where('id', '=', p.id)
+      .where(sql<SqlBool>`(organization_id = ${p.organization} or ${p.everywhere} = 1)`)
+      .returning(['id', 'organization_id', 'name']),
+);
+
+const insertTag = prepareWrite<{ organization: number; name: string; key: string }, { id: number }>((tx, p) =>
+  tx
+    .insertInto('assessment_tags')
+    .values({ organization_id: p.organization, name: p.name, name_key: p.key })
+    .onConflict((conflict) => conflict.columns(['organization_id', 'name_key']).doNothing())
+    .returning('id'),
+);
+
+const insertTagging = prepareWrite<{ assessment: number; tag: number }, never>((tx, p) =>
+  tx.insertInto('assessment_taggings').values({ assessment_id: p.assessment, tag_id: p.tag }),
+);
+
+/** Renames unless another tag of the organization has the name. */
+const renameTag = prepareWrite<
+  { id: number; organization: number; name: string; key: string },
+  { id: number }
+>((tx, p) =>
+  tx
+    .updateTable('assessment_tags')
+    .set({ name: p.name, name_key: p.key })
+    .where('id', '=', p.id)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('assessment_tags as other')
+            .select('other.id')
+            .where('other.organization_id', '=', p.organization)
+            .where('other.name_key', '=', p.key)
+            .where('other.id', '<>', p.id),
+        ),
+      ),
+    )
+    .returning('id'),
+);
+
+/**
+ * Creates an assessment tag and puts it on an assessment, for an actor who may do that.
+ * @throws Failure `invalid` for a bad name, `missing` for the assessment, `conflict` for a name that exists
+ */
+export async function createAssessmentTag(
+  tx: Transaction,
+  actor: Actor,
+  input: NewAssessmentTag,
+  now: number,
+): Promise<AssessmentTag> {
+  const name = cleanName('name', input.name);
+  const assessment = ASSESSMENT_UID.test(input.assessment)
+    ? (await assessmentByUid(tx, { uid: input.assessment }))[0]
+    : undefined;
+  if (assessment === undefined) throw missing('assessment');
+  const [tag] = await insertTag(tx, { organization: assessment.organization_id, name, key: nameKey(name) });
+  if (tag === undefined) throw nameTaken(name);
+  await insertTagging(tx, { assessment: assessment.id, tag: tag.id });
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'assessment-tag.create',
+    object: ['assessment-tag', tag.id],
+    organizationId: assessment.organization_id,
+    before: null,
+    after: { name, assessment: input.assessment },
+  });
+  return { id: tag.id, name };
+}
+
+/**
+ * The same for a caller, who must be an admin of the assessment's organization.
+ * @throws Failure besides, `missing` for an assessment that the caller has no access to, `forbidden` for who is no admin
+ */
+export async function createAssessmentTagAs(
+  tx: Transaction,
+  caller: Caller,
+  input: NewAssessmentTag,
+  now: number,
+): Promise<AssessmentTag> {
+  cleanName('name', input.name);
+  const [assessment] = ASSESSMENT_UID.test(input.assessment)
+    ? await reachableAssessment(reachOfAccount(caller))(tx, {
+        ...reachParameters(caller),
+        uid: input.assessment,
+      })
+    : [];
+  if (assessment === undefined) throw missing('assessment');
+  if (!administers(caller, assessment.organization_id)) throw adminsOnly();
+  return createAssessmentTag(tx, caller, input, now);
+}
+
+/**
+ * Renames an assessment tag.
+ * @throws Failure `invalid` for a bad name, `missing` for a tag that is not of the caller's organization, `forbidden`
+ *   for who is no admin of it, `conflict` for a name that another tag has
+ */
+export async function renameAssessmentTag(
+  tx: Transaction,
+  caller: Caller,
+  id: number,
+  newName: string,
+  now: number,
+): Promise<AssessmentTag> {
+  const name = cleanName('name', newName);
+  const [tag] = await claimTag(tx, {
+    id,
+    organization: caller.organizationId ?? -1,
+    everywhere: caller.staff ? 1 : 0,
+  });
+  if (tag === undefined) throw missing('assessment tag');
+  if (!administers(caller, tag.organization_id)) throw adminsOnly();
+  if (name === tag.name) return { id, name };
+  const renamed = await renameTag(tx, { id, organization: tag.organization_id, name, key: nameKey(name) });
+  if (renamed.length === 0) throw nameTaken(name);
+  await recordChange(tx, caller, {
+    at: now,
+    action: 'assessment-tag.rename',
+    object: ['assessment-tag', id],
+    organizationId: tag.organization_id,
+    before: { name: tag.name },
+    after: { name },
+  });
+  return { id, name };
+}
+
+function adminsOnly(): Failure {
+  return new Failure('forbidden', 'Only admins of the organization create and update assessment tags.');
+}
+
+function nameTaken(name: string): Failure {
+  return new Failure('conflict', `An assessment tag named "${name}" exists already in this organization.`, [
+    { property: 'name', message: 'exists already', value: name },
+  ]);
+}

@@ -1,0 +1,147 @@
+import { sql } from 'kysely';
+import type { Actor } from '../../auth/callers.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { prepareWrite } from '../../db/prepared.ts';
+import { recordChange } from '../shared/audit.ts';
+import { invalid, missing } from '../shared/failure.ts';
+import { cleanName } from '../shared/names.ts';
+import { organizationByUid } from '../organizations/organizations.ts';
+
+export const GROUP_ROLES = [
+  'rbac_group_admin',
+  'assessment_member',
+  'assessment_creator',
+  'assessment_read_only',
+  'assessment_operator',
+  'infra_admin',
+] as const;
+export type GroupRole = (typeof GROUP_ROLES)[number];
+
+/**
+ * Creates an assessment group, empty.
+ * @throws Failure `invalid` for an unknown organization or a bad name
+ */
+export async function createAssessmentGroup(
+  tx: Transaction,
+  actor: Actor,
+  input: { organization: string; name: string },
+  now: number,
+): Promise<{ id: number }> {
+  const name = cleanName('name', input.name);
+  const organization = await organizationByUid(tx, input.organization);
+  if (organization === undefined) {
+    throw invalid({
+      property: 'organization',
+      message: 'is not the uid of an organization',
+      value: input.organization,
+    });
+  }
+  const group = await tx
+    .insertInto('assessment_groups')
+    .values({ organization_id: organization.id, name, created_at: now })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'assessment-group.create',
+    object: ['assessment-group', group.id],
+    organizationId: organization.id,
+    before: null,
+    after: { name },
+  });
+  return group;
+}
+
+/**
+ * Makes a user of the group's organization a member; who is one already keeps their role.
+ * @returns whether they were added
+ * @throws Failure `missing` when the group or the user is not there or they are of different organizations
+ */
+export async function addGroupMember(
+  tx: Transaction,
+  actor: Actor,
+  input: { groupId: number; userUid: string; role: GroupRole },
+  now: number,
+): Promise<boolean> {
+  const { groupId, userUid, role } = input;
+  const found = await tx
+    .selectFrom('assessment_groups')
+    .innerJoin('users', 'users.organization_id', 'assessment_groups.organization_id')
+    .select('assessment_groups.organization_id')
+    .where('assessment_groups.id', '=', groupId)
+    .where('users.uid', '=', userUid)
+    .executeTakeFirst();
+  if (found === undefined) throw missing('assessment group or the user');
+  const added = await tx
+    .insertInto('group_members')
+    .values({ group_id: groupId, user_uid: userUid, role, created_at: now })
+    .onConflict((conflict) => conflict.columns(['group_id', 'user_uid']).doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (added === undefined) return false;
+  await countAdded(tx, { group: groupId, role });
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'assessment-group.add-member',
+    object: ['assessment-group', groupId],
+    organizationId: found.organization_id,
+    before: null,
+    after: { user: userUid, role },
+  });
+  return true;
+}
+
+const countAdded = prepareWrite<{ group: number; role: string }, never>((tx, p) =>
+  tx
+    .insertInto('group_member_counts')
+    .values({ group_id: p.group, role: p.role, members: 1 })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['group_id', 'role'])
+        .doUpdateSet({ members: sql<number>`group_member_counts.members + 1` }),
+    ),
+);
+
+const countRemoved = prepareWrite<{ group: number; role: string; removed: number }, never>((tx, p) =>
+  tx
+    .updateTable('group_member_counts')
+    .set({ members: sql<number>`members - ${p.removed}` })
+    .where('group_id', '=', p.group)
+    .where('role', '=', p.role),
+);
+
+/**
+ * Keeps the number of members by role, so that a page of a large group need not count it. To be called in every unit
+ * of work that removes members, after it has.
+ * @param roles the role of each member that was removed from the group
+ */
+export async function countRemovedMembers(
+  tx: Transaction,
+  groupId: number,
+  roles: readonly string[],
+): Promise<void> {
+  // In one order everywhere, so that two units of work do not wait for each other's rows.
+  for (const role of [...new Set(roles)].sort()) {
+    const removed = roles.filter((other) => other === role).length;
+    await countRemoved(tx, { group: groupId, role, removed });
+  }
+}
+
+/**
+ * Takes a user out of every group, for a user who is about to be deleted.
+ * @returns the groups and the roles that the user had there
+ */
+export async function leaveAllGroups(
+  tx: Transaction,
+  userUid: string,
+): Promise<{ group_id: number; role: string }[]> {
+  const left = await tx
+    .deleteFrom('group_members')
+    .where('user_uid', '=', userUid)
+    .returning(['group_id', 'role'])
+    .execute();
+  for (const { group_id, role } of left.sort((a, b) => a.group_id - b.group_id)) {
+    await countRemovedMembers(tx, group_id, [role]);
+  }
+  return left;
+}

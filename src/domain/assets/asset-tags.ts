@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import type { Transaction } from '../../db/engine.ts';
+import { nameKey } from '../../db/portable.ts';
+import { recordChange } from '../shared/audit.ts';
+import { Failure, type Fault, invalid, missing } from '../shared/failure.ts';
+import { nameFault } from '../shared/names.ts';
+import { attach } from './asset-taggings.ts';
+import { reachOfCaller } from '../shared/reach.ts';
+import { findAssets, findOwner, type TagCaller } from './tag-owners.ts';
+
+/** Four parameters a row; SQLite takes 32,766 in a statement. */
+const ROWS_PER_STATEMENT = 500;
+
+export interface NewAssetTag {
+  name: string;
+  entities?: readonly { uid: string }[];
+}
+
+export interface AssetTag {
+  uid: string;
+  name: string;
+  orgUid: string;
+  entities: { uid: string; entityType: 'asset' }[];
+}
+
+/**
+ * Creates tags under an organization or a group of organizations, and attaches them; all or nothing.
+ * @returns the tags in the order given
+ * @throws Failure `invalid` for a bad or repeated name and for an unknown entity, `missing` for the organization,
+ *   `conflict` for a name that exists
+ */
+export async function createAssetTags(
+  tx: Transaction,
+  { caller, accepted, now }: TagCaller,
+  orgUid: string,
+  newTags: readonly NewAssetTag[],
+): Promise<AssetTag[]> {
+  refuseBadNames(newTags);
+  const reach = reachOfCaller(caller, accepted);
+  const owner = await findOwner(tx, caller, reach, orgUid);
+  if (owner === undefined) throw missing('organization');
+
+  const entities = newTags.flatMap(({ entities: list = [] }, tag) =>
+    list.map(({ uid }, index) => ({ uid, property: `tags.${tag}.entities.${index}.uid` })),
+  );
+  const assets = await findAssets(tx, caller, reach, owner, entities);
+
+  const rows = newTags.map(({ name }) => ({
+    uid: randomBytes(6).toString('hex'),
+    organization_id: owner.id,
+    name: name.trim(),
+    name_key: nameKey(name),
+  }));
+  const created: { id: number; name_key: string }[] = [];
+  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
+    const inserted = await tx
+      .insertInto('asset_tags')
+      .values(rows.slice(start, start + ROWS_PER_STATEMENT))
+      .onConflict((conflict) => conflict.columns(['organization_id', 'name_key']).doNothing())
+      .returning(['id', 'name_key'])
+      .execute();
+    created.push(...inserted);
+  }
+  const ids = new Map(created.map((tag) => [tag.name_key, tag.id]));
+  const taken = rows.find((row) => !ids.has(row.name_key));
+  if (taken !== undefined) {
+    throw new Failure('conflict', `A tag named "${taken.name}" exists already in this organization.`, [
+      { property: `tags.${rows.indexOf(taken)}.name`, message: 'exists already', value: taken.name },
+    ]);
+  }
+
+  const tags: AssetTag[] = [];
+  for (const [index, row] of rows.entries()) {
+    const id = ids.get(row.name_key) as number;
+    const uids = [...new Set(newTags[index]?.entities?.map(({ uid }) => uid) ?? [])];
+    const assetIds = uids.map((uid) => assets.get(uid) as number);
+    if (assetIds.length > 0) await attach(tx, { tags: [id], assets: assetIds });
+    tags.push({
+      uid: row.uid,
+      name: row.name,
+      orgUid,
+      entities: uids.map((uid) => ({ uid, entityType: 'asset' })),
+    });
+    await recordChange(tx, caller, {
+      at: now,
+      action: 'asset-tag.create',
+      object: ['asset-tag', row.uid],
+      organizationId: owner.id,
+      before: null,
+      after: { name: row.name, entities: uids },
+    });
+  }
+  return tags;
+}
+
+function refuseBadNames(tags: readonly NewAssetTag[]): void {
+  const seen = new Set<string>();
+  const faults = tags.flatMap(({ name }, index): Fault[] => {
+    const property = `tags.${index}.name`;
+    const fault = nameFault(property, name);
+    if (fault !== undefined) return [fault];
+    const key = nameKey(name);
+    if (seen.has(key)) return [{ property, message: 'is in the request more than once', value: name }];
+    seen.add(key);
+    return [];
+  });
+  if (faults.length > 0) throw invalid(faults);
+}

@@ -1,0 +1,115 @@
+import type { Caller } from '../../auth/callers.ts';
+import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
+import { type Transaction, WriteConflict } from '../../db/engine.ts';
+import { isOneOf, unindexed } from '../../db/portable.ts';
+import { prepare, prepareChange } from '../../db/prepared.ts';
+import type { CRITICALITIES } from './assets.ts';
+import { recordChange } from '../shared/audit.ts';
+import { invalid } from '../shared/failure.ts';
+import {
+  assetWithin,
+  organizationWithin,
+  perReach,
+  reachOfCaller,
+  reachParameters,
+  type ReachParameters,
+} from '../shared/reach.ts';
+
+export type Criticality = (typeof CRITICALITIES)[number];
+
+const reachableOrganization = perReach((reach) =>
+  prepare<ReachParameters & { uid: string }, { id: number }>((db, p) =>
+    db
+      .selectFrom('organizations')
+      .select('id')
+      .where('uid', '=', p.uid)
+      .where('kind', '=', 'organization')
+      .where(organizationWithin(reach, p)),
+  ),
+);
+
+const assetsToChange = perReach((reach) =>
+  prepare<
+    ReachParameters & { organization: number; uids: readonly string[]; criticality: Criticality },
+    { id: number; uid: string; criticality: string }
+  >((db, p) =>
+    db
+      .selectFrom('assets')
+      .select(['assets.id', 'assets.uid', 'assets.criticality'])
+      .where((eb) => isOneOf(db, eb.ref('assets.uid'), p.uids))
+      .where((eb) => eb(unindexed(eb.ref('assets.organization_id')), '=', p.organization))
+      .where('assets.criticality', '<>', p.criticality)
+      .where(assetWithin(reach, p)),
+  ),
+);
+
+const setCriticality = prepareChange<{
+  ids: readonly number[];
+  previous: string;
+  criticality: Criticality;
+  now: number;
+}>((tx, p) =>
+  tx
+    .updateTable('assets')
+    .set({ criticality: p.criticality, updated_at: p.now })
+    .where((eb) => isOneOf(tx, eb.ref('id'), p.ids))
+    .where('criticality', '=', p.previous),
+);
+
+/**
+ * Operation 10: sets the criticality of assets of one organization. Assets that are unknown, of another organization
+ * or out of the caller's reach are ignored.
+ * @param now milliseconds since 1970
+ * @returns how many assets have another criticality now than before
+ * @throws Failure `invalid` for an organization that is unknown or out of reach, WriteConflict when someone else
+ *   changed the same assets meanwhile
+ */
+export async function updateCriticality(
+  tx: Transaction,
+  { caller, now }: { caller: Caller; now: number },
+  {
+    organizationUid,
+    criticality,
+    assetUids,
+  }: { organizationUid: string; criticality: Criticality; assetUids: readonly string[] },
+): Promise<number> {
+  const reach = reachOfCaller(caller, ASSET_WRITE_SCOPES);
+  const parameters = reachParameters(caller);
+  const [organization] = await reachableOrganization(reach)(tx, { ...parameters, uid: organizationUid });
+  if (organization === undefined) {
+    throw invalid({
+      property: 'organizationUid',
+      message: 'is not the uid of an organization that you can reach',
+      value: organizationUid,
+    });
+  }
+  const assets = await assetsToChange(reach)(tx, {
+    ...parameters,
+    organization: organization.id,
+    uids: assetUids,
+    criticality,
+  });
+  if (assets.length === 0) return 0;
+
+  const byPrevious = new Map<string, { ids: number[]; uids: string[] }>();
+  for (const asset of assets) {
+    let same = byPrevious.get(asset.criticality);
+    if (same === undefined) byPrevious.set(asset.criticality, (same = { ids: [], uids: [] }));
+    same.ids.push(asset.id);
+    same.uids.push(asset.uid);
+  }
+  for (const [previous, { ids }] of byPrevious) {
+    const changed = await setCriticality(tx, { ids, previous, criticality, now });
+    // Only what the audit log tells may be replaced.
+    if (changed !== ids.length) throw new WriteConflict('The assets were changed by someone else.');
+  }
+  await recordChange(tx, caller, {
+    at: now,
+    action: 'asset.criticality',
+    object: ['organization', organizationUid],
+    organizationId: organization.id,
+    before: Object.fromEntries([...byPrevious].map(([previous, { uids }]) => [previous, uids])),
+    after: { criticality },
+  });
+  return assets.length;
+}

@@ -1,0 +1,268 @@
+import type { Actor } from '../../auth/callers.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { prepareInsert, type Row } from '../../db/bulk.ts';
+import { isOneOf } from '../../db/portable.ts';
+import { prepare } from '../../db/prepared.ts';
+import type { PortTable } from '../../db/schema.ts';
+import { newAssetUids } from './assets.ts';
+import { type Change, recordChanges } from '../shared/audit.ts';
+import { firstSight, observe, type PortCoverage, type PortObservations } from './port-observations.ts';
+import { lockAssets, type Port, recountPorts } from './ports.ts';
+
+/** A host that a scan found up. */
+export interface ScannedHost extends PortObservations {
+  /** The IP address, by which the host is known within its organization. */
+  address: string;
+  /** What to call the host when it is new; its address when absent. */
+  name?: string | undefined;
+  /** When the scan was done with the host, in milliseconds since 1970; absent means now. */
+  seenAt?: number | undefined;
+}
+
+/** What a scan did to what was known. */
+interface ScanOutcome {
+  created: number;
+  /** Hosts that were known, and have a port that is new, changed or closed. */
+  updated: number;
+  unchanged: number;
+  /** Known ports that are closed now and were not before. */
+  closedPorts: number;
+}
+
+interface KnownHost {
+  id: number;
+  uid: string;
+  address: string;
+}
+
+type Scan = Omit<ScannedHost, 'seenAt'> & KnownHost & { seenAt: number };
+
+/** What a unit of work collects to write it in few statements. */
+interface Writing {
+  ports: Row[];
+  counts: Row[];
+  /** Hosts whose ports by state are to be counted again. */
+  recount: number[];
+  changes: Change[];
+}
+
+/**
+ * Brings the host assets of an organization up to what a scan saw. A host that is new becomes an asset, with every
+ * port that the scan lists; one that is known keeps its name, and its ports follow the rules of `observe`. The audit
+ * log gets an event for every host that is new or changed.
+ * @param coverage which ports the scan covers
+ * @param hosts each address once
+ * @param now milliseconds since 1970; a scan by a clock that is ahead counts as one of now
+ */
+export async function putHostScans(
+  tx: Transaction,
+  actor: Actor,
+  organizationId: number,
+  coverage: PortCoverage,
+  hosts: readonly ScannedHost[],
+  now: number,
+): Promise<ScanOutcome> {
+  const { known, created } = await findOrCreate(tx, organizationId, hosts, now);
+  const scans = hosts.map((host) => ({
+    ...host,
+    ...(known.get(host.address) as KnownHost),
+    seenAt: Math.min(host.seenAt ?? now, now),
+  }));
+  const writing: Writing = { ports: [], counts: [], recount: [], changes: [] };
+  const event = { at: now, organizationId };
+  const others = scans.filter((scan) => !created.has(scan.uid));
+  for (const scan of scans) if (created.has(scan.uid)) addNewHost(writing, event, scan);
+  const outcome = await addKnownHosts(tx, writing, event, coverage, others);
+
+  await insertPorts(tx, writing.ports);
+  await insertCounts(tx, writing.counts);
+  await recountPorts(tx, writing.recount);
+  await recordChanges(
+    tx,
+    writing.changes.map((change) => ({ actor, change })),
+  );
+  return { ...outcome, created: created.size };
+}
+
+/** @returns the assets of the hosts by address, and the uids of those that this call created */
+async function findOrCreate(
+  tx: Transaction,
+  organizationId: number,
+  hosts: readonly ScannedHost[],
+  now: number,
+): Promise<{ known: Map<string, KnownHost>; created: Set<string> }> {
+  const known = new Map<string, KnownHost>();
+  const find = async (wanted: readonly ScannedHost[]): Promise<void> => {
+    const addresses = wanted.map(({ address }) => address);
+    const found = await hostsByAddress(tx, { organization: organizationId, addresses });
+    for (const host of found) known.set(host.address, host);
+  };
+  await find(hosts);
+  const missing = hosts.filter(({ address }) => !known.has(address));
+  if (missing.length === 0) return { known, created: new Set() };
+
+  const uids = newAssetUids(missing.length, now);
+  const rows = missing.map(({ address, name }, index): Row => [
+    uids[index] as string,
+    organizationId,
+    'host',
+    name ?? address,
+    address,
+    now,
+    now,
+  ]);
+  await insertAssets(tx, rows);
+  await find(missing);
+  // Another import may have been faster with some of them.
+  const created = uids.filter((uid, index) => known.get(missing[index]?.address ?? '')?.uid === uid);
+  return { known, created: new Set(created) };
+}
+
+function addNewHost(writing: Writing, event: Pick<Change, 'at' | 'organizationId'>, scan: Scan): void {
+  const rows = scan.ports.map((port) => rowOf(scan.id, firstSight(port, scan.seenAt)));
+  const counts = new Map<string, number>();
+  for (const row of rows) writing.ports.push(row);
+  for (const { state } of scan.ports) counts.set(state, (counts.get(state) ?? 0) + 1);
+  for (const [state, count] of counts) writing.counts.push([scan.id, state, count]);
+  writing.changes.push({
+    ...event,
+    action: 'asset.create',
+    object: ['asset', scan.uid],
+    before: null,
+    after: {
+      type: 'host',
+      name: scan.name ?? scan.address,
+      address: scan.address,
+      criticality: 'undefined',
+      writable_by: 'any',
+      scanned_at: scan.seenAt,
+      // Many ports and nothing to tell them from: a table takes the least room.
+      ports: { fields: PORT_FACTS, rows: rows.map((row) => row.slice(1, 1 + PORT_FACTS.length)) },
+    },
+  });
+}
+
+async function addKnownHosts(
+  tx: Transaction,
+  writing: Writing,
+  event: Pick<Change, 'at' | 'organizationId'>,
+  coverage: PortCoverage,
+  scans: readonly Scan[],
+): Promise<Omit<ScanOutcome, 'created'>> {
+  const outcome = { updated: 0, unchanged: 0, closedPorts: 0 };
+  const known = await lockedPorts(tx, scans);
+  for (const scan of scans) {
+    const { rows, before, after, closed } = observe(known.get(scan.id) ?? [], scan, coverage, scan.seenAt);
+    for (const port of rows) writing.ports.push(rowOf(scan.id, port));
+    outcome.closedPorts += closed;
+    if (after.length === 0) {
+      outcome.unchanged += 1;
+      continue;
+    }
+    outcome.updated += 1;
+    writing.recount.push(scan.id);
+    writing.changes.push({
+      ...event,
+      action: 'asset.scan',
+      object: ['asset', scan.uid],
+      before: { ports: before },
+      after: { scanned_at: scan.seenAt, ports: after },
+    });
+  }
+  return outcome;
+}
+
+/** @returns the ports of hosts by the id of the asset, which nobody else changes before this unit of work ends */
+async function lockedPorts(tx: Transaction, scans: readonly Scan[]): Promise<Map<number, Port[]>> {
+  const ports = new Map<number, Port[]>();
+  if (scans.length === 0) return ports;
+  const ids = scans.map(({ id }) => id);
+  await lockAssets(tx, { ids });
+  for (const { asset_id, ...port } of await portsOfAssets(tx, { ids })) {
+    const list = ports.get(asset_id);
+    if (list === undefined) ports.set(asset_id, [port]);
+    else list.push(port);
+  }
+  return ports;
+}
+
+const PORT_COLUMNS = {
+  asset_id: 'int',
+  protocol: 'text',
+  number: 'int',
+  observed_state: 'text',
+  service_name: 'text',
+  service_banner: 'text',
+  product_name: 'text',
+  product_version: 'text',
+  cpe: 'text',
+  first_seen: 'int',
+  last_seen: 'int',
+} as const;
+
+/** The columns between whose port it is and when it was seen. */
+const PORT_FACTS = Object.keys(PORT_COLUMNS).slice(1, -2);
+
+/** @returns the values of `PORT_COLUMNS` */
+function rowOf(assetId: number, port: Port): Row {
+  return [
+    assetId,
+    port.protocol,
+    port.number,
+    port.observed_state,
+    port.service_name,
+    port.service_banner,
+    port.product_name,
+    port.product_version,
+    port.cpe,
+    port.first_seen,
+    port.last_seen,
+  ];
+}
+
+const hostsByAddress = prepare<{ organization: number; addresses: readonly string[] }, KnownHost>((db, p) =>
+  db
+    .selectFrom('assets')
+    .select(['id', 'uid', 'address'])
+    .$narrowType<{ address: string }>()
+    .where('organization_id', '=', p.organization)
+    .where((eb) => isOneOf(db, eb.ref('address'), p.addresses)),
+);
+
+const portsOfAssets = prepare<{ ids: readonly number[] }, PortTable>((db, p) =>
+  db
+    .selectFrom('ports')
+    .selectAll()
+    .where((eb) => isOneOf(db, eb.ref('asset_id'), p.ids)),
+);
+
+const insertAssets = prepareInsert(
+  'assets',
+  {
+    uid: 'text',
+    organization_id: 'int',
+    type: 'text',
+    name: 'text',
+    address: 'text',
+    created_at: 'int',
+    updated_at: 'int',
+  },
+  'on conflict (organization_id, address) do nothing',
+);
+
+const insertCounts = prepareInsert('port_counts', { asset_id: 'int', observed_state: 'text', ports: 'int' });
+
+/** A port that is known comes with everything that is to be known of it. */
+const insertPorts = prepareInsert(
+  'ports',
+  PORT_COLUMNS,
+  `on conflict (asset_id, number, protocol) do update set
+    observed_state = excluded.observed_state,
+    service_name = excluded.service_name,
+    service_banner = excluded.service_banner,
+    product_name = excluded.product_name,
+    product_version = excluded.product_version,
+    cpe = excluded.cpe,
+    first_seen = excluded.first_seen,
+    last_seen = excluded.last_seen`,
+);

@@ -1,0 +1,248 @@
+import { type OrderByItemBuilder, sql } from 'kysely';
+import type { Caller } from '../../auth/callers.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { isOneOf } from '../../db/portable.ts';
+import { prepare, prepareWrite } from '../../db/prepared.ts';
+import type { PortTable } from '../../db/schema.ts';
+import { missing } from '../shared/failure.ts';
+import { inOrder, type Page, type Window, windowOf } from '../shared/page-window.ts';
+
+export const LISTED_STATES = ['open', 'closed'] as const;
+export const PORT_ORDERS = ['number', 'service_name', 'service_banner'] as const;
+export const PROTOCOLS = ['tcp', 'udp', 'sctp'] as const;
+
+/** A port as it is stored; times are milliseconds since 1970, `null` stands for what is unknown. */
+export type Port = Omit<PortTable, 'asset_id'>;
+
+export interface PortQuery extends Page {
+  state: (typeof LISTED_STATES)[number];
+  orderBy: (typeof PORT_ORDERS)[number];
+  descending: boolean;
+  /** The most ports that all pages have together. */
+  limit?: number | undefined;
+}
+
+export interface PortPage {
+  ports: Port[];
+  /** How many ports all pages have. */
+  total: number;
+}
+
+const ORGANIZATION_UID = /^[-_0-9a-z]{1,50}$/;
+const ASSET_UID = /^[0-9a-f]{24}$/;
+/** Eleven parameters a row; the engines take at least 32,766 in a statement. */
+const ROWS_PER_STATEMENT = 500;
+
+/**
+ * One page of the open or the closed ports of an asset (operation 14; docs/decided.md, section 3). An asset that is not a
+ * host has none.
+ * @throws Failure `missing` when the organization or its asset is not there, or the caller does not reach it: staff
+ *   do, admins of the organization, and whoever has access to an assessment that lists the asset
+ */
+export async function readPorts(
+  db: Reader,
+  caller: Caller,
+  organizationUid: string,
+  assetUid: string,
+  { state, orderBy, descending, limit, page, perPage }: PortQuery,
+): Promise<PortPage> {
+  const found =
+    ORGANIZATION_UID.test(organizationUid) && ASSET_UID.test(assetUid)
+      ? (
+          await countQuery(caller)(db, {
+            organization: organizationUid,
+            asset: assetUid,
+            state,
+            callerId: caller.userId,
+            callerOrganizationId: caller.organizationId ?? -1,
+          })
+        )[0]
+      : undefined;
+  if (found === undefined) throw missing('asset');
+  const total = Math.min(found.ports, limit ?? found.ports);
+  const offset = (page - 1) * perPage;
+  const window = windowOf(found.ports, offset, Math.min(perPage, total - offset));
+  if (window === undefined) return { ports: [], total };
+  const query = pageQueries[orderBy][descending === window.reversed ? 'ascending' : 'descending'];
+  const rows = await query[window.reversed ? 'backward' : 'forward'](db, {
+    asset: found.id,
+    state,
+    limit: window.limit,
+    offset: window.offset,
+  });
+  return { ports: inOrder(rows, window), total };
+}
+
+interface CountParameters {
+  organization: string;
+  asset: string;
+  state: string;
+  callerId: number;
+  callerOrganizationId: number;
+}
+
+const countQueries = { staff: count('staff'), admin: count('admin'), user: count('user') };
+
+function countQuery(caller: Caller) {
+  if (caller.staff) return countQueries.staff;
+  return caller.admin ? countQueries.admin : countQueries.user;
+}
+
+/** The asset, if this kind of caller reaches it, and how many ports it has in a state. */
+function count(kind: 'staff' | 'admin' | 'user') {
+  return prepare<CountParameters, { id: number; ports: number }>((db, p) => {
+    const found = db
+      .selectFrom('assets')
+      .innerJoin('organizations', 'organizations.id', 'assets.organization_id')
+      .leftJoin('port_counts', (join) =>
+        join
+          .onRef('port_counts.asset_id', '=', 'assets.id')
+          .on('port_counts.observed_state', '=', p.state)
+          .on('assets.type', '=', sql.lit('host')),
+      )
+      .select(['assets.id', sql<number>`coalesce(port_counts.ports, 0)`.as('ports')])
+      .where('assets.uid', '=', p.asset)
+      .where('organizations.uid', '=', p.organization);
+    if (kind === 'staff') return found;
+    const own = found.where('assets.organization_id', '=', p.callerOrganizationId);
+    if (kind === 'admin') return own;
+    return own.where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('listing_assets')
+          .innerJoin('assessment_access', 'assessment_access.assessment_id', 'listing_assets.assessment_id')
+          .select('listing_assets.asset_id')
+          .whereRef('listing_assets.asset_id', '=', 'assets.id')
+          .where('assessment_access.user_id', '=', p.callerId),
+      ),
+    );
+  });
+}
+
+interface PageParameters {
+  asset: number;
+  state: string;
+  limit: number;
+  offset: number;
+}
+
+const pageQueries = {
+  number: pagesBy('number'),
+  service_name: pagesBy('service_name'),
+  service_banner: pagesBy('service_banner'),
+};
+
+function pagesBy(field: PortQuery['orderBy']) {
+  const ways = (descending: boolean) => ({
+    forward: pageQuery(field, descending, false),
+    backward: pageQuery(field, descending, true),
+  });
+  return { ascending: ways(false), descending: ways(true) };
+}
+
+/** What is unknown comes last, and ties go by number and protocol, whichever way the field runs. */
+function pageQuery(field: PortQuery['orderBy'], descending: boolean, backward: Window['reversed']) {
+  const ties = (item: OrderByItemBuilder) => (backward ? item.desc() : item.asc());
+  return prepare<PageParameters, Port>((db, p) => {
+    const found = db
+      .selectFrom('ports')
+      .select([
+        'number',
+        'protocol',
+        'observed_state',
+        'service_name',
+        'service_banner',
+        'product_name',
+        'product_version',
+        'cpe',
+        'first_seen',
+        'last_seen',
+      ])
+      .where('asset_id', '=', p.asset)
+      .where('observed_state', '=', p.state);
+    const ordered =
+      field === 'number'
+        ? found.orderBy('number', descending ? 'desc' : 'asc')
+        : found
+            .orderBy(field, (item) => {
+              const directed = descending ? item.desc() : item.asc();
+              return backward ? directed.nullsFirst() : directed.nullsLast();
+            })
+            .orderBy('number', ties);
+    return ordered.orderBy('protocol', ties).limit(p.limit).offset(p.offset);
+  });
+}
+
+/**
+ * Writes what is known of an asset's ports. Of two observations of one port the later one stands, and the port keeps
+ * when it was first and last seen.
+ */
+export async function putPorts(tx: Transaction, assetId: number, ports: readonly Port[]): Promise<void> {
+  // One statement may not meet the same row twice.
+  const unique = [...new Map(ports.map((port) => [`${port.number}/${port.protocol}`, port])).values()];
+  for (let start = 0; start < unique.length; start += ROWS_PER_STATEMENT) {
+    await tx
+      .insertInto('ports')
+      .values(unique.slice(start, start + ROWS_PER_STATEMENT).map((port) => ({ ...port, asset_id: assetId })))
+      .onConflict((conflict) =>
+        conflict.columns(['asset_id', 'number', 'protocol']).doUpdateSet({
+          observed_state: later('observed_state'),
+          service_name: later('service_name'),
+          service_banner: later('service_banner'),
+          product_name: later('product_name'),
+          product_version: later('product_version'),
+          cpe: later('cpe'),
+          first_seen: sql`case when excluded.first_seen < ports.first_seen
+              then excluded.first_seen else ports.first_seen end`,
+          last_seen: later('last_seen'),
+        }),
+      )
+      .execute();
+  }
+  if (unique.length > 0) await recountPorts(tx, [assetId]);
+}
+
+function later<F extends keyof Port>(field: F) {
+  return sql<Port[F]>`case when excluded.last_seen >= ports.last_seen
+    then excluded.${sql.ref(field)} else ${sql.ref(`ports.${field}`)} end`;
+}
+
+interface Assets {
+  ids: readonly number[];
+}
+
+/** Whoever recounts the same assets at the same time waits here, and then counts what the other one committed. */
+export const lockAssets = prepareWrite<Assets, never>((tx, p) =>
+  tx
+    .updateTable('assets')
+    .set((eb) => ({ updated_at: eb.ref('updated_at') }))
+    .where((eb) => isOneOf(tx, eb.ref('id'), p.ids)),
+);
+
+const deleteCounts = prepareWrite<Assets, never>((tx, p) =>
+  tx.deleteFrom('port_counts').where((eb) => isOneOf(tx, eb.ref('asset_id'), p.ids)),
+);
+
+const insertCounts = prepareWrite<Assets, never>((tx, p) =>
+  tx
+    .insertInto('port_counts')
+    .columns(['asset_id', 'observed_state', 'ports'])
+    .expression((eb) =>
+      eb
+        .selectFrom('ports')
+        .select(({ fn }) => ['asset_id', 'observed_state', fn.countAll<number>().as('ports')])
+        .where((where) => isOneOf(tx, where.ref('asset_id'), p.ids))
+        .groupBy(['asset_id', 'observed_state']),
+    ),
+);
+
+/**
+ * Sets the number of ports by state of these assets to what `ports` holds. To be called once in every unit of work
+ * that writes ports, after it has written them.
+ */
+export async function recountPorts(tx: Transaction, assetIds: readonly number[]): Promise<void> {
+  if (assetIds.length === 0) return;
+  const ids = [...new Set(assetIds)];
+  await lockAssets(tx, { ids });
+  await deleteCounts(tx, { ids });
+  await insertCounts(tx, { ids });
+}

@@ -1,0 +1,105 @@
+import type { Caller } from '../../auth/callers.ts';
+import type { Scope } from '../../auth/scopes.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { isOneOf, unindexed } from '../../db/portable.ts';
+import { prepare } from '../../db/prepared.ts';
+import { type Fault, invalid } from '../shared/failure.ts';
+import {
+  assetWithin,
+  type CallerReach,
+  organizationWithin,
+  perReach,
+  reachParameters,
+  type ReachParameters,
+} from '../shared/reach.ts';
+
+const UID = /^[0-9a-z]{1,50}$/;
+/** More faults than this tell nobody more. */
+const MAX_FAULTS = 1_000;
+
+/** Who calls, with the scopes that the operation accepts. */
+export interface TagCaller {
+  caller: Caller;
+  accepted: readonly Scope[];
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/** An organization or a group of organizations, under which tags are. */
+export interface Owner {
+  id: number;
+  kind: 'organization' | 'group';
+}
+
+const ownerQuery = perReach((reach) =>
+  prepare<ReachParameters & { uid: string }, Owner>((db, p) =>
+    db
+      .selectFrom('organizations')
+      .select(['id', 'kind'])
+      .where('uid', '=', p.uid)
+      .where(organizationWithin(reach, p)),
+  ),
+);
+
+const assetsQuery = perReach((reach) =>
+  prepare<ReachParameters & { owner: number; uids: readonly string[] }, { id: number; uid: string }>(
+    (db, p) =>
+      db
+        .selectFrom('assets')
+        .select(['assets.id', 'assets.uid'])
+        .where((eb) => isOneOf(db, eb.ref('assets.uid'), p.uids))
+        .where((eb) =>
+          eb.or([
+            eb(unindexed(eb.ref('assets.organization_id')), '=', p.owner),
+            eb.exists(
+              eb
+                .selectFrom('organization_group_members as member')
+                .select('member.organization_id')
+                .whereRef('member.organization_id', '=', 'assets.organization_id')
+                .where('member.group_id', '=', p.owner),
+            ),
+          ]),
+        )
+        .where(assetWithin(reach, p)),
+  ),
+);
+
+/** @returns the owner of tags with this uid, when the caller reaches it */
+export async function findOwner(
+  tx: Transaction,
+  caller: Caller,
+  reach: CallerReach,
+  uid: string,
+): Promise<Owner | undefined> {
+  // A uid of another form is no row's, and PostgreSQL cannot look up every text.
+  if (!UID.test(uid)) return undefined;
+  return (await ownerQuery(reach)(tx, { ...reachParameters(caller), uid }))[0];
+}
+
+/** @returns the ids of the entities by uid, when the caller reaches each of them within the owner */
+export async function findAssets(
+  tx: Transaction,
+  caller: Caller,
+  reach: CallerReach,
+  owner: Owner,
+  entities: readonly { uid: string; property: string }[],
+): Promise<Map<string, number>> {
+  if (entities.length === 0) return new Map();
+  const uids = [...new Set(entities.map(({ uid }) => uid))];
+  const rows = await assetsQuery(reach)(tx, { ...reachParameters(caller), owner: owner.id, uids });
+  const ids = new Map(rows.map((row) => [row.uid, row.id]));
+  const missing = entities.filter(({ uid }) => !ids.has(uid));
+  if (missing.length > 0) {
+    throw invalid(missing.slice(0, MAX_FAULTS).map(({ uid, property }) => unknown(property, 'asset', uid)));
+  }
+  return ids;
+}
+
+/** @returns the fault of a uid that no tag or asset within reach has */
+export function unknown(property: string, thing: string, value: string): Fault {
+  return {
+    property,
+    message: `is not the uid of ${thing === 'asset' ? 'an asset' : 'a tag'} that you can reach here`,
+    value,
+  };
+}

@@ -1,0 +1,164 @@
+import type { Actor } from '../../auth/callers.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { recordChange } from '../shared/audit.ts';
+import { Failure, invalid, missing } from '../shared/failure.ts';
+import { cleanName } from '../shared/names.ts';
+
+const UID = /^[0-9a-z]{1,50}$/;
+
+export interface NewOrganization {
+  uid: string;
+  name: string;
+}
+
+/** An organization or a group of them, as the command line shows it. */
+export interface Organization {
+  id: number;
+  uid: string;
+  name: string;
+}
+
+/**
+ * Creates an organization: a tenant.
+ * @throws Failure `invalid` for a bad uid or name, `conflict` for a uid that an organization or a group has
+ */
+export function createOrganization(
+  tx: Transaction,
+  actor: Actor,
+  input: NewOrganization,
+  now: number,
+): Promise<Organization> {
+  return create(tx, actor, 'organization', input, now);
+}
+
+/** Creates a group of organizations, empty; its uid is of the same form, and of the same space, as theirs. */
+export function createOrganizationGroup(
+  tx: Transaction,
+  actor: Actor,
+  input: NewOrganization,
+  now: number,
+): Promise<Organization> {
+  return create(tx, actor, 'group', input, now);
+}
+
+async function create(
+  tx: Transaction,
+  actor: Actor,
+  kind: 'organization' | 'group',
+  { uid, name }: NewOrganization,
+  now: number,
+): Promise<Organization> {
+  if (!UID.test(uid)) {
+    throw invalid({ property: 'uid', message: 'must be 1 to 50 lowercase letters and digits', value: uid });
+  }
+  const clean = cleanName('name', name);
+  const row = await tx
+    .insertInto('organizations')
+    .values({ uid, kind, name: clean, created_at: now })
+    .onConflict((conflict) => conflict.column('uid').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (row === undefined) throw new Failure('conflict', `The uid ${uid} is taken already.`);
+  await recordChange(tx, actor, {
+    at: now,
+    action: kind === 'organization' ? 'organization.create' : 'organization-group.create',
+    object: ['organization', uid],
+    organizationId: row.id,
+    before: null,
+    after: { uid, name: clean },
+  });
+  return { id: row.id, uid, name: clean };
+}
+
+/**
+ * Puts an organization into a group; doing so twice changes nothing.
+ * @throws Failure `missing` for either
+ */
+export async function addToOrganizationGroup(
+  tx: Transaction,
+  actor: Actor,
+  groupUid: string,
+  organizationUid: string,
+  now: number,
+): Promise<void> {
+  const group = await tx
+    .selectFrom('organizations')
+    .select('id')
+    .where('uid', '=', groupUid)
+    .where('kind', '=', 'group')
+    .executeTakeFirst();
+  if (group === undefined) throw missing(`organization group ${groupUid}`);
+  const organization = await organizationByUid(tx, organizationUid);
+  if (organization === undefined) throw missing(`organization ${organizationUid}`);
+  const added = await tx
+    .insertInto('organization_group_members')
+    .values({ group_id: group.id, organization_id: organization.id })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('group_id')
+    .executeTakeFirst();
+  if (added === undefined) return;
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'organization-group.add',
+    object: ['organization', groupUid],
+    organizationId: organization.id,
+    before: null,
+    after: { organization: organizationUid },
+  });
+}
+
+/** @returns the organization with this uid; a group of organizations is none */
+export function organizationByUid(db: Reader, uid: string): Promise<Organization | undefined> {
+  return db
+    .selectFrom('organizations')
+    .select(['id', 'uid', 'name'])
+    .where('uid', '=', uid)
+    .where('kind', '=', 'organization')
+    .executeTakeFirst();
+}
+
+/** An organization in a list, with what it asks of its users. */
+export interface ListedOrganization extends Organization {
+  second_factor: 'required' | 'optional';
+}
+
+export async function listOrganizations(db: Reader): Promise<ListedOrganization[]> {
+  const rows = await db
+    .selectFrom('organizations')
+    .select(['id', 'uid', 'name', 'require_second_factor'])
+    .where('kind', '=', 'organization')
+    .orderBy('id')
+    .execute();
+  return rows.map(({ require_second_factor, ...organization }) => ({
+    ...organization,
+    second_factor: require_second_factor === 1 ? 'required' : 'optional',
+  }));
+}
+
+/** @returns every group with the uids of its organizations */
+export async function listOrganizationGroups(
+  db: Reader,
+): Promise<(Organization & { organizations: string[] })[]> {
+  const groups = await db
+    .selectFrom('organizations')
+    .select(['id', 'uid', 'name'])
+    .where('kind', '=', 'group')
+    .orderBy('id')
+    .execute();
+  const members = await db
+    .selectFrom('organization_group_members as member')
+    .innerJoin('organizations', 'organizations.id', 'member.organization_id')
+    .select(['member.group_id', 'organizations.uid'])
+    .orderBy('organizations.uid')
+    .execute();
+  return groups.map((group) => ({
+    ...group,
+    organizations: members.filter((member) => member.group_id === group.id).map((member) => member.uid),
+  }));
+}
+
+/** @returns the name of the organization with this id */
+export async function organizationNameOf(db: Reader, id: number): Promise<string | null> {
+  const row = await db.selectFrom('organizations').select('name').where('id', '=', id).executeTakeFirst();
+  return row?.name ?? null;
+}

@@ -1,0 +1,188 @@
+import { sql } from 'kysely';
+import type { Actor, Caller } from '../../auth/callers.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { prepare, prepareWrite } from '../../db/prepared.ts';
+import { recordChange } from '../shared/audit.ts';
+import { Failure, missing } from '../shared/failure.ts';
+import { leaveAllGroups } from '../assessments/groups.ts';
+import { credentialsChanged } from '../tokens/credentials.ts';
+
+/** A user whom nobody can sign in as any more. */
+export interface BannedUser {
+  id: number;
+  uid: string;
+  email: string;
+  admin: boolean;
+  /** Whether they ever signed in. Who did not is deleted instead of banned. */
+  accepted: boolean;
+  /** When they were invited last, in milliseconds since 1970. */
+  invitedAt: number;
+  /** The uids of the assessments that they can access, sorted; for an admin, all of the organization. */
+  assessmentIds: string[];
+}
+
+interface UserRow {
+  id: number;
+  uid: string;
+  email: string;
+  organization_id: number | null;
+  admin: number;
+  staff: number;
+  accepted_at: number | null;
+  banned_at: number | null;
+  created_at: number;
+  invited_at: number | null;
+}
+
+const userById = prepare<{ id: number }, UserRow>((db, p) =>
+  db
+    .selectFrom('users')
+    .select([
+      'id',
+      'uid',
+      'email',
+      'organization_id',
+      'admin',
+      'staff',
+      'accepted_at',
+      'banned_at',
+      'created_at',
+      'invited_at',
+    ])
+    .where('id', '=', p.id),
+);
+
+const assessmentsOfOrganization = prepare<{ organization: number }, { uid: string }>((db, p) =>
+  db.selectFrom('assessments').select('uid').where('organization_id', '=', p.organization).orderBy('uid'),
+);
+
+const assessmentsWithAccess = prepare<{ user: number }, { uid: string }>((db, p) =>
+  db
+    .selectFrom('assessment_access')
+    .innerJoin('assessments', 'assessments.id', 'assessment_access.assessment_id')
+    .select('assessments.uid')
+    .where('assessment_access.user_id', '=', p.user)
+    .orderBy('assessments.uid'),
+);
+
+/**
+ * Keeps others who take admins of the organization away out until this is done: on PostgreSQL, the update that changes
+ * nothing holds the row. Without it, two admins who ban each other at once would both find the other one left.
+ */
+const claimOrganization = prepareWrite<{ id: number }, never>((tx, p) =>
+  tx
+    .updateTable('organizations')
+    .set((eb) => ({ name: eb.ref('name') }))
+    .where('id', '=', p.id),
+);
+
+const otherAdmin = prepare<{ organization: number; user: number }, { id: number }>((db, p) =>
+  db
+    .selectFrom('users')
+    .select('id')
+    .where('organization_id', '=', p.organization)
+    // A literal, as the index of admins covers no other value.
+    .where('admin', '=', sql.lit(1))
+    .where('banned_at', 'is', null)
+    .where('id', '<>', p.user)
+    .limit(1),
+);
+
+const setBanned = prepareWrite<{ id: number; now: number }, { accepted_at: number | null }>((tx, p) =>
+  tx
+    .updateTable('users')
+    .set({ banned_at: p.now })
+    .where('id', '=', p.id)
+    .where('banned_at', 'is', null)
+    .returning('accepted_at'),
+);
+
+/**
+ * Bans a user for a caller: an admin any user of their organization but themselves, staff any client user.
+ * @throws Failure `missing` for a user of another organization and, for client users, of the staff; `forbidden` for a
+ *   caller who is no admin, for the caller themselves, for staff, and for the last admin
+ */
+export async function banUserAs(
+  tx: Transaction,
+  caller: Caller,
+  id: number,
+  now: number,
+): Promise<BannedUser> {
+  const [user] = await userById(tx, { id });
+  if (user === undefined || (!caller.staff && user.organization_id !== caller.organizationId)) {
+    throw missing('user');
+  }
+  if (!caller.admin) throw new Failure('forbidden', 'Only admins ban users.');
+  if (user.id === caller.userId) throw new Failure('forbidden', 'You cannot ban yourself.');
+  if (user.staff === 1) throw new Failure('forbidden', 'Platform staff cannot be banned here.');
+  return banUser(tx, caller, id, now);
+}
+
+/**
+ * Bans a user, which ends their sessions, tokens and API keys at once; one who never signed in is deleted instead, with
+ * everything that hangs on them. Banning a banned user changes nothing.
+ * @throws Failure `missing` for an unknown user, `forbidden` for the last admin of an organization
+ */
+export async function banUser(tx: Transaction, actor: Actor, id: number, now: number): Promise<BannedUser> {
+  const [user] = await userById(tx, { id });
+  if (user === undefined) throw missing('user');
+  const banned = await describe(tx, user);
+  if (user.banned_at !== null) return banned;
+  if (user.admin === 1 && user.organization_id !== null) {
+    if (await isLastAdmin(tx, user.organization_id, id)) {
+      throw new Failure('forbidden', 'This is the last admin of the organization, who cannot be banned.');
+    }
+  }
+  const [set] = await setBanned(tx, { id, now });
+  if (set === undefined) {
+    // Someone else was faster, and has banned or deleted them.
+    if ((await userById(tx, { id })).length === 0) throw missing('user');
+    return banned;
+  }
+  await credentialsChanged(tx);
+  const event = { at: now, object: ['user', id] as const, organizationId: user.organization_id };
+  if (set.accepted_at !== null) {
+    await recordChange(tx, actor, {
+      ...event,
+      action: 'user.ban',
+      before: { banned: false },
+      after: { banned: true },
+    });
+    return banned;
+  }
+  const groups = await leaveAllGroups(tx, user.uid);
+  await tx.deleteFrom('users').where('id', '=', id).execute();
+  const { uid, email } = user;
+  await recordChange(tx, actor, {
+    ...event,
+    action: 'user.delete',
+    before: { uid, email, admin: banned.admin, assessments: banned.assessmentIds, groups },
+    after: null,
+  });
+  return { ...banned, accepted: false };
+}
+
+/**
+ * @returns whether the organization would have no admin without this one. Whoever takes an admin away asks this in the
+ *   same unit of work: others who ask it of the same organization wait until that is done.
+ */
+export async function isLastAdmin(tx: Transaction, organizationId: number, userId: number): Promise<boolean> {
+  await claimOrganization(tx, { id: organizationId });
+  return (await otherAdmin(tx, { organization: organizationId, user: userId })).length === 0;
+}
+
+async function describe(db: Reader, user: UserRow): Promise<BannedUser> {
+  const assessments =
+    user.admin === 1 && user.organization_id !== null
+      ? await assessmentsOfOrganization(db, { organization: user.organization_id })
+      : await assessmentsWithAccess(db, { user: user.id });
+  return {
+    id: user.id,
+    uid: user.uid,
+    email: user.email,
+    admin: user.admin === 1,
+    accepted: user.accepted_at !== null,
+    invitedAt: user.invited_at ?? user.created_at,
+    assessmentIds: assessments.map(({ uid }) => uid),
+  };
+}

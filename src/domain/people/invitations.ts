@@ -1,0 +1,149 @@
+import type { Actor } from '../../auth/callers.ts';
+import { invitedUid, isInvitationToken, type Invited } from '../../auth/invitations.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { recordChange } from '../shared/audit.ts';
+import { Failure, missing } from '../shared/failure.ts';
+import { cleanName } from '../shared/names.ts';
+
+/** Whom a link invites. */
+export interface Invitation extends Invited {
+  userId: number;
+  email: string;
+  name: string | null;
+  /** `null` for platform staff. */
+  organizationId: number | null;
+  /** The name of the organization. */
+  organization: string | null;
+}
+
+/** What a link is good for now. */
+export type InvitationLink =
+  | { state: 'open'; invitation: Invitation }
+  /** The organization signs its people in through its provider, where an invitation needs no password. */
+  | { state: 'provider'; invitation: Invitation }
+  /** It was right once: accepted in the meantime, or too old. */
+  | { state: 'over' }
+  | { state: 'unknown' };
+
+/** For tokens of nobody, which are compared as well. */
+const NOBODY: Invited = { uid: 'nobody', invitedAt: 0 };
+
+/**
+ * Reads the token of an invitation link.
+ * @param secret the deployment's
+ * @param lifetime of invitations, in milliseconds
+ */
+export async function readInvitation(
+  db: Reader,
+  secret: Uint8Array,
+  token: string,
+  lifetime: number,
+  now: number,
+): Promise<InvitationLink> {
+  const uid = invitedUid(token);
+  if (uid === undefined) return { state: 'unknown' };
+  const row = await db
+    .selectFrom('users')
+    .leftJoin('organizations', 'organizations.id', 'users.organization_id')
+    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
+    .select([
+      'users.id',
+      'users.uid',
+      'users.email',
+      'users.name',
+      'users.organization_id',
+      'users.created_at',
+      'users.invited_at',
+      'users.accepted_at',
+      'users.banned_at',
+      'organizations.name as organization',
+      'identity_providers.sso_only',
+    ])
+    .where('users.uid', '=', uid)
+    .executeTakeFirst();
+  const invited = row === undefined ? NOBODY : { uid: row.uid, invitedAt: row.invited_at ?? row.created_at };
+  if (!isInvitationToken(secret, invited, token) || row === undefined) return { state: 'unknown' };
+  const { invitedAt } = invited;
+  if (row.accepted_at !== null || row.banned_at !== null || now >= invitedAt + lifetime)
+    return { state: 'over' };
+  const { id: userId, email, name, organization_id: organizationId, organization } = row;
+  return {
+    state: row.sso_only === 1 ? 'provider' : 'open',
+    invitation: { userId, uid, invitedAt, email, name, organizationId, organization },
+  };
+}
+
+/**
+ * Accepts an invitation, once.
+ * @param passwordHash argon2id, PHC format
+ * @throws Failure `conflict` when it was accepted, renewed or withdrawn in the meantime, `invalid` for the name
+ */
+export async function acceptInvitation(
+  tx: Transaction,
+  actor: Actor,
+  { userId, invitedAt }: Invitation,
+  input: { name: string; passwordHash: string },
+  now: number,
+): Promise<void> {
+  const name = cleanName('name', input.name);
+  const accepted = await tx
+    .updateTable('users')
+    .set({ name, password_hash: input.passwordHash, accepted_at: now })
+    .where('id', '=', userId)
+    .where('accepted_at', 'is', null)
+    .where('banned_at', 'is', null)
+    .where((eb) => eb(eb.fn.coalesce('invited_at', 'created_at'), '=', invitedAt))
+    .returning('organization_id')
+    .executeTakeFirst();
+  if (accepted === undefined) throw new Failure('conflict', 'This invitation is not open any more.');
+  await recordChange(
+    tx,
+    { ...actor, userId, credentialId: null },
+    {
+      at: now,
+      action: 'user.accept-invitation',
+      object: ['user', userId],
+      organizationId: accepted.organization_id,
+      before: null,
+      after: { name },
+    },
+  );
+}
+
+/**
+ * Invites someone again who has not accepted: the link before ends, and its time begins anew.
+ * @throws Failure `missing` for an unknown user, `forbidden` for one who has accepted
+ */
+export async function renewInvitation(
+  tx: Transaction,
+  actor: Actor,
+  userId: number,
+  now: number,
+): Promise<Invited> {
+  const user = await tx
+    .selectFrom('users')
+    .select(['uid', 'organization_id', 'created_at', 'invited_at', 'accepted_at'])
+    .where('id', '=', userId)
+    .executeTakeFirst();
+  if (user === undefined) throw missing('user');
+  const before = user.invited_at ?? user.created_at;
+  // Another time is another link, also within a millisecond.
+  const invitedAt = Math.max(now, before + 1);
+  const renewed = await tx
+    .updateTable('users')
+    .set({ invited_at: invitedAt })
+    .where('id', '=', userId)
+    .where('accepted_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  if (renewed === undefined) throw new Failure('forbidden', 'This user has accepted the invitation already.');
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'user.invite',
+    object: ['user', userId],
+    organizationId: user.organization_id,
+    before: { invited_at: before },
+    after: { invited_at: invitedAt },
+  });
+  return { uid: user.uid, invitedAt };
+}

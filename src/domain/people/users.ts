@@ -1,0 +1,191 @@
+import { randomText } from '../../auth/secrets.ts';
+import type { Actor } from '../../auth/callers.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { nameKey } from '../../db/portable.ts';
+import { recordChange } from '../shared/audit.ts';
+import { Failure, invalid, missing } from '../shared/failure.ts';
+import { cleanName } from '../shared/names.ts';
+import { organizationByUid } from '../organizations/organizations.ts';
+
+const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,189}$/;
+
+export interface NewUser {
+  email: string;
+  name?: string | undefined;
+  /** The uid of their organization; absent for platform staff. */
+  organization?: string | undefined;
+  admin?: boolean | undefined;
+  /** For staff: the organizations they are assigned to; none named means all. */
+  assignedTo?: readonly string[] | undefined;
+  /** Argon2id, PHC format. Who has one counts as signed in; without one the user is invited. */
+  passwordHash?: string | undefined;
+}
+
+export interface CreatedUser {
+  id: number;
+  uid: string;
+  email: string;
+}
+
+/**
+ * Creates a user of an organization, or of the platform's staff.
+ * @throws Failure `invalid` for a bad address or an unknown organization, `conflict` for an address that is taken
+ */
+export async function createUser(
+  tx: Transaction,
+  actor: Actor,
+  input: NewUser,
+  now: number,
+): Promise<CreatedUser> {
+  const email = input.email.trim();
+  if (!EMAIL.test(email))
+    throw invalid({ property: 'email', message: 'must be an e-mail address', value: input.email });
+  const name = input.name === undefined ? null : cleanName('name', input.name);
+  const organizationId =
+    input.organization === undefined
+      ? null
+      : await requireOrganization(tx, 'organization', input.organization);
+  const staff = organizationId === null;
+  const uid = `u${randomText(15)}`;
+  const row = await tx
+    .insertInto('users')
+    .values({
+      uid,
+      email,
+      email_key: nameKey(email),
+      name,
+      organization_id: organizationId,
+      admin: input.admin === true ? 1 : 0,
+      staff: staff ? 1 : 0,
+      password_hash: input.passwordHash ?? null,
+      accepted_at: input.passwordHash === undefined ? null : now,
+      created_at: now,
+    })
+    .onConflict((conflict) => conflict.column('email_key').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (row === undefined) throw new Failure('conflict', `There is a user with the address ${email} already.`);
+  for (const [index, organization] of (input.assignedTo ?? []).entries()) {
+    const assigned = await requireOrganization(tx, `assignedTo.${index}`, organization);
+    await tx
+      .insertInto('staff_organizations')
+      .values({ user_id: row.id, organization_id: assigned })
+      .execute();
+  }
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'user.create',
+    object: ['user', row.id],
+    organizationId,
+    before: null,
+    after: { uid, email, admin: input.admin === true, staff, assigned_to: input.assignedTo ?? [] },
+  });
+  return { id: row.id, uid, email };
+}
+
+/**
+ * Changes what a user is called.
+ * @throws Failure `invalid` for an empty or too long name, `missing` for an unknown user
+ */
+export async function renameUser(
+  tx: Transaction,
+  actor: Actor,
+  userId: number,
+  name: string,
+  now: number,
+): Promise<void> {
+  const clean = cleanName('name', name);
+  const user = await tx
+    .selectFrom('users')
+    .select(['name', 'organization_id'])
+    .where('id', '=', userId)
+    .executeTakeFirst();
+  if (user === undefined) throw missing('user');
+  if (user.name === clean) return;
+  await tx.updateTable('users').set({ name: clean }).where('id', '=', userId).execute();
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'user.rename',
+    object: ['user', userId],
+    organizationId: user.organization_id,
+    before: { name: user.name },
+    after: { name: clean },
+  });
+}
+
+async function requireOrganization(tx: Transaction, property: string, uid: string): Promise<number> {
+  const organization = await organizationByUid(tx, uid);
+  if (organization === undefined)
+    throw invalid({ property, message: 'is not the uid of an organization', value: uid });
+  return organization.id;
+}
+
+/** A user as the command line shows them. */
+export interface ListedUser extends CreatedUser {
+  /** The uid of their organization; `null` for platform staff. */
+  organization: string | null;
+  admin: boolean;
+  staff: boolean;
+  banned: boolean;
+  /** Whether they never signed in. */
+  invited: boolean;
+  /** Whether they have an authenticator app or a passkey. */
+  second_factor: boolean;
+}
+
+/** @returns every user, oldest first */
+export async function listUsers(db: Reader): Promise<ListedUser[]> {
+  return (await usersOf(db).orderBy('users.id').execute()).map(listed);
+}
+
+/** @returns the user with this address, in whatever case it is written */
+export async function userByEmail(db: Reader, email: string): Promise<ListedUser | undefined> {
+  const row = await usersOf(db).where('users.email_key', '=', nameKey(email)).executeTakeFirst();
+  return row && listed(row);
+}
+
+export async function userByUid(db: Reader, uid: string): Promise<ListedUser | undefined> {
+  const row = await usersOf(db).where('users.uid', '=', uid).executeTakeFirst();
+  return row && listed(row);
+}
+
+export async function userById(db: Reader, id: number): Promise<ListedUser | undefined> {
+  const row = await usersOf(db).where('users.id', '=', id).executeTakeFirst();
+  return row && listed(row);
+}
+
+type UserRow = Awaited<ReturnType<ReturnType<typeof usersOf>['executeTakeFirstOrThrow']>>;
+
+function usersOf(db: Reader) {
+  return db
+    .selectFrom('users')
+    .leftJoin('organizations', 'organizations.id', 'users.organization_id')
+    .leftJoin('totp_secrets', 'totp_secrets.user_id', 'users.id')
+    .select([
+      'users.id',
+      'users.uid',
+      'users.email',
+      'organizations.uid as organization',
+      'users.admin',
+      'users.staff',
+      'users.banned_at',
+      'users.accepted_at',
+      'totp_secrets.user_id as totp',
+    ])
+    .select((eb) =>
+      eb
+        .exists(eb.selectFrom('passkeys').select('passkeys.id').whereRef('passkeys.user_id', '=', 'users.id'))
+        .as('passkey'),
+    );
+}
+
+function listed({ banned_at, accepted_at, totp, passkey, ...user }: UserRow): ListedUser {
+  return {
+    ...user,
+    admin: user.admin === 1,
+    staff: user.staff === 1,
+    banned: banned_at !== null,
+    invited: accepted_at === null,
+    second_factor: totp !== null || Boolean(passkey),
+  };
+}

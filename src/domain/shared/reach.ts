@@ -1,0 +1,146 @@
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Caller } from '../../auth/callers.ts';
+import { type Reach, reachOf, type Scope } from '../../auth/scopes.ts';
+import { unindexed } from '../../db/portable.ts';
+
+/**
+ * What the scopes of a caller open, by the rules of docs/decided.md, section 10. Callers of the same kind share a `key`,
+ * so that queries can be prepared once for each.
+ */
+export interface CallerReach {
+  key: string;
+  staff: boolean;
+  rules: readonly Reach[];
+}
+
+/** The parameters that the conditions below need. */
+export interface ReachParameters {
+  callerId: number;
+  /** -1 for staff, who are of no organization. */
+  callerOrganizationId: number;
+}
+
+/**
+ * @param accepted the scopes that the operation accepts; only those count
+ * @returns what the caller reaches with them
+ */
+export function reachOfCaller(caller: Caller, accepted: readonly Scope[]): CallerReach {
+  const held = accepted.filter((scope) => scope !== 'api' && caller.scopes.has(scope));
+  const all = held.map((scope) => reachOf(scope as Exclude<Scope, 'api'>));
+  const rules = all.filter(
+    (rule, index) => !all.some((other, at) => at !== index && covers(other, rule, at < index)),
+  );
+  const key = rules.map(({ level, writableBy }) => `${level}:${writableBy?.join('+') ?? '*'}`).sort();
+  return { key: `${caller.staff ? 'staff' : 'client'}|${key.join('|')}`, staff: caller.staff, rules };
+}
+
+const WIDTH = { listing: 0, organization: 1, global: 2 } as const;
+
+/** Whether one rule makes another one needless: a listing holds assets of its own organization only. */
+function covers(one: Reach, other: Reach, first: boolean): boolean {
+  const sameAssets = String(one.writableBy) === String(other.writableBy);
+  if (one.level === other.level && sameAssets) return first;
+  return WIDTH[one.level] >= WIDTH[other.level] && (one.writableBy === null || sameAssets);
+}
+
+/**
+ * @returns what the account reaches where an operation has no scopes of its own: staff everything, an admin their
+ *   organization, everyone else the assessments that they have access to
+ */
+export function reachOfAccount({ staff, admin }: Caller): CallerReach {
+  const level = staff ? 'global' : admin ? 'organization' : 'listing';
+  return { key: `account:${level}`, staff, rules: [{ level, writableBy: null }] };
+}
+
+export function reachParameters(caller: Caller): ReachParameters {
+  return { callerId: caller.userId, callerOrganizationId: caller.organizationId ?? -1 };
+}
+
+/** @returns the condition that a row of `assets`, found by other means, is within reach */
+export function assetWithin({ rules, staff }: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
+  return anyOf(
+    rules.map(({ level, writableBy }) => {
+      const writable =
+        writableBy === null
+          ? TRUE
+          : sql<SqlBool>`assets.writable_by in (${sql.join(writableBy.map((who) => sql.lit(who)))})`;
+      switch (level) {
+        case 'global':
+          return writable;
+        case 'organization':
+          return sql<SqlBool>`(${writable} and ${inOrganization(unindexed(sql.ref<number>('assets.organization_id')), staff, p)})`;
+        case 'listing':
+          return sql<SqlBool>`(${writable} and exists (
+            select 1 from listing_assets join assessments on assessments.id = listing_assets.assessment_id
+            where listing_assets.asset_id = assets.id and ${inListing(staff, p)}))`;
+      }
+    }),
+  );
+}
+
+/** @returns the condition that a row of `organizations`, an organization or a group of them, is within reach */
+export function organizationWithin({ rules, staff }: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
+  const levels = [...new Set(rules.map(({ level }) => level))];
+  if (levels.includes('global')) return TRUE;
+  const within = (id: Expression<unknown>): RawBuilder<SqlBool> =>
+    anyOf(
+      levels.map((level) =>
+        level === 'organization'
+          ? inOrganization(id, staff, p)
+          : sql<SqlBool>`exists (select 1 from assessments where assessments.organization_id = ${id} and ${inListing(staff, p)})`,
+      ),
+    );
+  return sql<SqlBool>`(${within(sql.ref('organizations.id'))} or exists (
+    select 1 from organization_group_members
+    where organization_group_members.group_id = organizations.id
+      and ${within(sql.ref('organization_group_members.organization_id'))}))`;
+}
+
+/** @returns the condition that a row of `assessments`, a listing, is within reach */
+export function listingWithin({ rules, staff }: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
+  return anyOf(
+    rules.map(({ level }) => {
+      if (level === 'global') return TRUE;
+      return level === 'organization'
+        ? inOrganization(sql.ref('assessments.organization_id'), staff, p)
+        : inListing(staff, p);
+    }),
+  );
+}
+
+const TRUE = sql<SqlBool>`1 = 1`;
+
+function anyOf(conditions: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> {
+  return conditions.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`(${sql.join(conditions, sql` or `)})`;
+}
+
+/** A client user's own organization; the organizations that a staff user is assigned to, or all when none is named. */
+function inOrganization(id: Expression<unknown>, staff: boolean, p: ReachParameters): RawBuilder<SqlBool> {
+  if (!staff) return sql<SqlBool>`${id} = ${p.callerOrganizationId}`;
+  const assigned = sql`select organization_id from staff_organizations where user_id = ${p.callerId}`;
+  return sql<SqlBool>`(not exists (${assigned}) or ${id} in (${assigned}))`;
+}
+
+/** The listings that a client user has access to; for staff, the listings of their organizations. */
+function inListing(staff: boolean, p: ReachParameters): RawBuilder<SqlBool> {
+  if (staff) return inOrganization(sql.ref('assessments.organization_id'), staff, p);
+  return sql<SqlBool>`exists (
+    select 1 from assessment_access
+    where assessment_access.assessment_id = assessments.id and assessment_access.user_id = ${p.callerId})`;
+}
+
+/**
+ * Remembers one value for each kind of reach; there are few.
+ * @returns a function from a reach to the value that `make` made for the first of its key
+ */
+export function perReach<T>(make: (reach: CallerReach) => T): (reach: CallerReach) => T {
+  const made = new Map<string, T>();
+  return (reach) => {
+    let value = made.get(reach.key);
+    if (value === undefined) {
+      value = make(reach);
+      made.set(reach.key, value);
+    }
+    return value;
+  };
+}

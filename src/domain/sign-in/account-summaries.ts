@@ -1,0 +1,45 @@
+import type { Reader } from '../../db/engine.ts';
+import type { SessionLimits } from './sessions.ts';
+
+/** How much there is of what can act for an account. */
+export interface AccountSummary {
+  sessions: number;
+  /** Personal access tokens and those made at the command line. */
+  tokens: number;
+  applications: number;
+}
+
+/** @returns what is good now, counted */
+export async function summarizeAccount(
+  db: Reader,
+  userId: number,
+  limits: SessionLimits,
+  now: number,
+): Promise<AccountSummary> {
+  const sessions = await db
+    .selectFrom('sessions')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where('user_id', '=', userId)
+    .where('state', '=', 'complete')
+    .where('expires_at', '>', now)
+    .where('last_used_at', '>', now - limits.idle)
+    .executeTakeFirstOrThrow();
+  const tokens = await db
+    .selectFrom('tokens')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where('user_id', '=', userId)
+    .where('client_id', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .executeTakeFirstOrThrow();
+  const applications = await db
+    .selectFrom('oauth_consents')
+    .select((eb) => eb.fn.count('client_id').distinct().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow();
+  return {
+    sessions: Number(sessions.count),
+    tokens: Number(tokens.count),
+    applications: Number(applications.count),
+  };
+}

@@ -1,0 +1,76 @@
+import type { Actor } from '../../auth/callers.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { grantAssessmentAccess, revokeAssessmentAccess } from '../assessments/assessments.ts';
+import { recordChange } from '../shared/audit.ts';
+import { isLastAdmin } from '../people/bans.ts';
+import { credentialsChanged } from '../tokens/credentials.ts';
+import type { IdentityProvider } from './identity-providers.ts';
+
+/**
+ * Gives an account what its groups at the provider stand for, and takes away what they no longer stand for: the role of
+ * an admin where the organization named a group for it, and access to the assessments of mapped groups. The last admin
+ * stays one. Access to assessments that no group is mapped to is not touched.
+ */
+export async function applyGroups(
+  tx: Transaction,
+  actor: Actor,
+  provider: IdentityProvider,
+  user: { id: number; admin: boolean },
+  groups: readonly string[],
+  now: number,
+): Promise<void> {
+  const held = new Set(groups);
+  if (provider.adminGroup !== null)
+    await setAdmin(tx, actor, provider, user, held.has(provider.adminGroup), now);
+  await setAccess(tx, actor, provider, user.id, held, now);
+}
+
+async function setAdmin(
+  tx: Transaction,
+  actor: Actor,
+  { organizationId, adminGroup }: IdentityProvider,
+  user: { id: number; admin: boolean },
+  admin: boolean,
+  now: number,
+): Promise<void> {
+  if (user.admin === admin) return;
+  const keeps = !admin && (await isLastAdmin(tx, organizationId, user.id));
+  if (!keeps) {
+    await tx
+      .updateTable('users')
+      .set({ admin: admin ? 1 : 0 })
+      .where('id', '=', user.id)
+      .execute();
+    await credentialsChanged(tx);
+  }
+  await recordChange(tx, actor, {
+    at: now,
+    action: keeps ? 'user.keep-admin' : 'user.set-role',
+    object: ['user', user.id],
+    organizationId,
+    before: { admin: user.admin },
+    after: { admin: keeps || admin, ...(keeps ? { reason: 'last admin' } : {}), group: adminGroup },
+  });
+}
+
+async function setAccess(
+  tx: Transaction,
+  actor: Actor,
+  { organizationId }: IdentityProvider,
+  userId: number,
+  held: ReadonlySet<string>,
+  now: number,
+): Promise<void> {
+  const mapped = await tx
+    .selectFrom('identity_provider_groups as mapping')
+    .innerJoin('assessments', 'assessments.id', 'mapping.assessment_id')
+    .select(['mapping.group_name as group', 'assessments.id', 'assessments.uid'])
+    .where('mapping.organization_id', '=', organizationId)
+    .orderBy('assessments.uid')
+    .execute();
+  const opened = new Set(mapped.filter(({ group }) => held.has(group)).map(({ id }) => id));
+  for (const { id, uid } of new Map(mapped.map((row) => [row.id, row])).values()) {
+    if (opened.has(id)) await grantAssessmentAccess(tx, actor, uid, userId, now);
+    else await revokeAssessmentAccess(tx, actor, { id, uid, organizationId }, userId, now);
+  }
+}

@@ -1,0 +1,58 @@
+import { domainToASCII } from 'node:url';
+import type { Fault } from '../shared/failure.ts';
+
+const DOMAIN = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/;
+const MAX_TEXT = 255;
+const MAX_DOMAINS = 100;
+const MAX_GROUPS = 1_000;
+
+/** What an organization names: its provider, and what the claims of that provider mean here. */
+export interface ProviderSettings {
+  /** As the provider's metadata writes it. */
+  issuer: string;
+  clientId: string;
+  /** Sealed; `null` for a public client. */
+  sealedSecret: string | null;
+  /** Whose addresses sign in there. */
+  domains: readonly string[];
+  /** The claim that lists groups. */
+  groupsClaim: string;
+  /** Who is in it is an admin, and nobody else; `null` leaves that to the organization. */
+  adminGroup: string | null;
+  /** The assessments that a group opens. */
+  groups: readonly { group: string; assessment: string }[];
+  /** Whether passwords are refused. */
+  ssoOnly: boolean;
+}
+
+/** @returns the domain of an e-mail address as providers are found by it: small letters, ASCII; empty where it is none */
+export function domainOf(email: string): string {
+  return domainToASCII(email.slice(email.lastIndexOf('@') + 1).trim());
+}
+
+/** @returns a domain as it is compared; one that is none stays as it is, to be told so */
+export function cleanDomain(domain: string): string {
+  return domainToASCII(domain.trim()) || domain;
+}
+
+/** @returns what is wrong with the settings of a provider, by their form alone */
+export function settingFaults(settings: ProviderSettings, domains: readonly string[]): Fault[] {
+  const { clientId, groupsClaim, adminGroup, groups } = settings;
+  const texts = { clientId, groupsClaim, ...(adminGroup === null ? {} : { adminGroup }) };
+  return [
+    ...Object.entries(texts).flatMap(([property, value]) => textFault(property, value)),
+    ...domains
+      .filter((domain) => !DOMAIN.test(domain))
+      .map((value) => ({ property: 'domain', message: 'must be a domain such as example.com', value })),
+    ...(domains.length === 0 || domains.length > MAX_DOMAINS
+      ? [{ property: 'domain', message: `must name 1 to ${MAX_DOMAINS} domains` }]
+      : []),
+    ...groups.flatMap(({ group }) => textFault('group', group)),
+    ...(groups.length > MAX_GROUPS ? [{ property: 'group', message: `must be at most ${MAX_GROUPS}` }] : []),
+  ];
+}
+
+function textFault(property: string, value: string): Fault[] {
+  if (value !== '' && value.length <= MAX_TEXT && !/[\p{Cc}\p{Cs}]/u.test(value)) return [];
+  return [{ property, message: `must have 1 to ${MAX_TEXT} characters`, value }];
+}

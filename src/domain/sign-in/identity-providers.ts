@@ -1,0 +1,278 @@
+import type { Actor } from '../../auth/callers.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { prepare } from '../../db/prepared.ts';
+import { recordChange } from '../shared/audit.ts';
+import { Failure, invalid, missing } from '../shared/failure.ts';
+import { cleanDomain, domainOf, type ProviderSettings, settingFaults } from './identity-provider-settings.ts';
+import { organizationByUid } from '../organizations/organizations.ts';
+import { endSessionIfAny } from './session-ends.ts';
+
+/** The provider of an organization. */
+export interface IdentityProvider extends Omit<ProviderSettings, 'domains' | 'groups'> {
+  organizationId: number;
+  /** The uid of the organization. */
+  organization: string;
+  organizationName: string;
+}
+
+interface ProviderRow {
+  organization_id: number;
+  uid: string;
+  name: string;
+  issuer: string;
+  client_id: string;
+  sealed_secret: string | null;
+  groups_claim: string;
+  admin_group: string | null;
+  sso_only: number;
+}
+
+const selectProviders = (db: Reader) =>
+  db
+    .selectFrom('identity_providers as provider')
+    .innerJoin('organizations', 'organizations.id', 'provider.organization_id')
+    .select([
+      'provider.organization_id',
+      'organizations.uid',
+      'organizations.name',
+      'provider.issuer',
+      'provider.client_id',
+      'provider.sealed_secret',
+      'provider.groups_claim',
+      'provider.admin_group',
+      'provider.sso_only',
+    ]);
+
+const byDomain = prepare<{ domain: string }, ProviderRow>((db, p) =>
+  selectProviders(db)
+    .innerJoin('identity_provider_domains as domain', 'domain.organization_id', 'provider.organization_id')
+    .where('domain.domain', '=', p.domain),
+);
+
+const byOrganization = prepare<{ organization: string }, ProviderRow>((db, p) =>
+  selectProviders(db).where('organizations.uid', '=', p.organization),
+);
+
+/** @returns whether any organization has a provider, so that the sign-in page has something to offer */
+export async function hasIdentityProviders(db: Reader): Promise<boolean> {
+  return (await db.selectFrom('identity_providers').select('organization_id').limit(1).execute()).length > 0;
+}
+
+/** @returns the provider by which people with this e-mail address sign in */
+export async function providerByEmail(db: Reader, email: string): Promise<IdentityProvider | undefined> {
+  const [row] = await byDomain(db, { domain: domainOf(email) });
+  return row && fromRow(row);
+}
+
+/** @returns the provider of the organization with this uid */
+export async function providerOf(db: Reader, organization: string): Promise<IdentityProvider | undefined> {
+  const [row] = await byOrganization(db, { organization });
+  return row && fromRow(row);
+}
+
+/**
+ * Names the provider of an organization; what was named before is replaced. Where it refuses passwords, sessions end that
+ * began in another way than through the provider.
+ * @param organization its uid
+ * @throws Failure `missing` for the organization, `invalid` for what is no domain, group or assessment of it, `conflict`
+ *   for a domain that another organization has
+ */
+export async function setIdentityProvider(
+  tx: Transaction,
+  actor: Actor,
+  organization: string,
+  settings: ProviderSettings,
+  now: number,
+): Promise<void> {
+  const { id } = await requireOrganization(tx, organization);
+  const { issuer, clientId, sealedSecret, groupsClaim, adminGroup } = settings;
+  const domains = [...new Set(settings.domains.map((domain) => cleanDomain(domain)))];
+  const faults = settingFaults(settings, domains);
+  if (faults.length > 0) throw invalid(faults);
+  const assessments = await assessmentsOf(tx, id, settings.groups);
+  const before = await describe(tx, organization);
+
+  const row = {
+    issuer,
+    client_id: clientId,
+    sealed_secret: sealedSecret,
+    groups_claim: groupsClaim,
+    admin_group: adminGroup,
+    sso_only: settings.ssoOnly ? 1 : 0,
+  };
+  await tx
+    .insertInto('identity_providers')
+    .values({ organization_id: id, created_at: now, ...row })
+    .onConflict((conflict) => conflict.column('organization_id').doUpdateSet(row))
+    .execute();
+  await tx.deleteFrom('identity_provider_domains').where('organization_id', '=', id).execute();
+  for (const domain of domains) {
+    const added = await tx
+      .insertInto('identity_provider_domains')
+      .values({ domain, organization_id: id })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('domain')
+      .executeTakeFirst();
+    if (added === undefined)
+      throw new Failure('conflict', `The domain ${domain} belongs to another organization already.`);
+  }
+  await tx.deleteFrom('identity_provider_groups').where('organization_id', '=', id).execute();
+  for (const [index, { group }] of settings.groups.entries()) {
+    await tx
+      .insertInto('identity_provider_groups')
+      .values({ organization_id: id, group_name: group, assessment_id: assessments[index] ?? 0 })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'identity-provider.set',
+    object: ['organization', organization],
+    organizationId: id,
+    before,
+    after: await describe(tx, organization),
+  });
+  if (settings.ssoOnly) await endOtherSessions(tx, actor, id, now);
+}
+
+async function endOtherSessions(
+  tx: Transaction,
+  actor: Actor,
+  organizationId: number,
+  now: number,
+): Promise<void> {
+  const sessions = await tx
+    .selectFrom('users')
+    .innerJoin('sessions', 'sessions.user_id', 'users.id')
+    .select(['sessions.id', 'sessions.user_id as userId'])
+    .where('users.organization_id', '=', organizationId)
+    .where('sessions.method', '<>', 'sso')
+    .execute();
+  for (const { id, userId } of sessions)
+    await endSessionIfAny(tx, actor, { userId, organizationId }, id, now);
+}
+
+/**
+ * Takes the provider away. Accounts stay, and whoever has a password signs in with it.
+ * @throws Failure `missing` when the organization has none
+ */
+export async function removeIdentityProvider(
+  tx: Transaction,
+  actor: Actor,
+  organization: string,
+  now: number,
+): Promise<void> {
+  const { id } = await requireOrganization(tx, organization);
+  const before = await describe(tx, organization);
+  if (before === null) throw missing('identity provider');
+  await tx.deleteFrom('identity_providers').where('organization_id', '=', id).execute();
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'identity-provider.remove',
+    object: ['organization', organization],
+    organizationId: id,
+    before,
+    after: null,
+  });
+}
+
+/** A provider with its domains and groups, and without its secret. */
+export interface ListedProvider extends Omit<ProviderSettings, 'sealedSecret'> {
+  organization: string;
+  /** Whether it has a secret. */
+  confidential: boolean;
+}
+
+/** @returns the providers of all organizations, or of one, by the organization's uid */
+export async function listIdentityProviders(db: Reader, organization?: string): Promise<ListedProvider[]> {
+  let query = selectProviders(db).orderBy('organizations.uid');
+  if (organization !== undefined) query = query.where('organizations.uid', '=', organization);
+  return Promise.all(
+    (await query.execute()).map(async (row) => {
+      const { organizationName: _name, organizationId, sealedSecret, ...provider } = fromRow(row);
+      const domains = await domainsOf(db, organizationId);
+      const groups = await db
+        .selectFrom('identity_provider_groups')
+        .innerJoin('assessments', 'assessments.id', 'identity_provider_groups.assessment_id')
+        .select(['identity_provider_groups.group_name as group', 'assessments.uid as assessment'])
+        .where('identity_provider_groups.organization_id', '=', organizationId)
+        .orderBy('group_name')
+        .orderBy('assessments.uid')
+        .execute();
+      return { ...provider, confidential: sealedSecret !== null, domains, groups };
+    }),
+  );
+}
+
+/** @returns the domains of an organization, sorted */
+export async function domainsOf(db: Reader, organizationId: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('identity_provider_domains')
+    .select('domain')
+    .where('organization_id', '=', organizationId)
+    .orderBy('domain')
+    .execute();
+  return rows.map(({ domain }) => domain);
+}
+
+/** @returns the ids of the assessments that groups open, in their order */
+async function assessmentsOf(
+  tx: Transaction,
+  organizationId: number,
+  groups: ProviderSettings['groups'],
+): Promise<number[]> {
+  const ids: number[] = [];
+  for (const { assessment } of groups) {
+    const found = await tx
+      .selectFrom('assessments')
+      .select('id')
+      .where('uid', '=', assessment)
+      .where('organization_id', '=', organizationId)
+      .executeTakeFirst();
+    if (found === undefined) {
+      throw invalid({
+        property: 'group',
+        message: 'is not the uid of an assessment of this organization',
+        value: assessment,
+      });
+    }
+    ids.push(found.id);
+  }
+  return ids;
+}
+
+async function requireOrganization(db: Reader, uid: string): Promise<{ id: number }> {
+  const organization = await organizationByUid(db, uid);
+  if (organization === undefined) throw missing(`organization ${uid}`);
+  return organization;
+}
+
+/** @returns what the audit log tells of a provider */
+async function describe(db: Reader, organization: string): Promise<object | null> {
+  const [provider] = await listIdentityProviders(db, organization);
+  if (provider === undefined) return null;
+  return {
+    issuer: provider.issuer,
+    client_id: provider.clientId,
+    confidential: provider.confidential,
+    domains: provider.domains,
+    groups_claim: provider.groupsClaim,
+    admin_group: provider.adminGroup,
+    groups: provider.groups,
+    sso_only: provider.ssoOnly,
+  };
+}
+
+function fromRow(row: ProviderRow): IdentityProvider {
+  return {
+    organizationId: row.organization_id,
+    organization: row.uid,
+    organizationName: row.name,
+    issuer: row.issuer,
+    clientId: row.client_id,
+    sealedSecret: row.sealed_secret,
+    groupsClaim: row.groups_claim,
+    adminGroup: row.admin_group,
+    ssoOnly: row.sso_only === 1,
+  };
+}

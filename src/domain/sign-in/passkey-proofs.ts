@@ -1,0 +1,161 @@
+import type { Actor } from '../../auth/callers.ts';
+import { hashSecret } from '../../auth/secrets.ts';
+import { readPasskeyUse, type RelyingParty, verifyPasskeyUse } from '../../auth/webauthn.ts';
+import type { Database, Reader, Transaction } from '../../db/engine.ts';
+import { recordChange } from '../shared/audit.ts';
+import type { FactorOwner } from './second-factors.ts';
+
+/** The answer of a browser that was asked to use a passkey. */
+export interface PasskeyAnswer {
+  /** The credential as JSON. */
+  credential: string;
+  relyingParty: RelyingParty;
+  /** What the browser was asked with, and until when it was to answer. */
+  challenge: string;
+  endsAt: number;
+}
+
+interface Passkey {
+  id: string;
+  public_key: string;
+  counter: number;
+  user_id: number;
+  uid: string;
+  organization_id: number | null;
+  banned_at: number | null;
+  sso_only: number | null;
+}
+
+/**
+ * Checks a sign-in with a passkey alone, which is two factors: the authenticator, and what it verified its user by.
+ * @returns whose it is; `undefined` when it is unknown or wrong, its user is banned, or their organization wants
+ *   sign-ins through its provider only: nobody is told which
+ */
+export async function signInWithPasskey(
+  db: Database,
+  actor: Actor,
+  answer: PasskeyAnswer,
+  now: number,
+): Promise<FactorOwner | undefined> {
+  const passkey = await passkeyOf(db.read, answer);
+  const owner = passkey && { userId: passkey.user_id, organizationId: passkey.organization_id };
+  const right =
+    passkey !== undefined &&
+    passkey.banned_at === null &&
+    passkey.sso_only !== 1 &&
+    (await proves(db, actor, passkey, answer, now));
+  if (right) return owner;
+  await db.write((tx) =>
+    recordChange(tx, actor, {
+      at: now,
+      action: 'sign-in.refuse',
+      object: ['user', owner?.userId ?? 'unknown'],
+      organizationId: owner?.organizationId ?? null,
+      before: null,
+      after: { method: 'passkey' },
+    }),
+  );
+  return undefined;
+}
+
+/** @returns whether a passkey of this user was used, rightly */
+export async function usePasskey(
+  db: Database,
+  actor: Actor,
+  owner: FactorOwner,
+  answer: PasskeyAnswer,
+  now: number,
+): Promise<boolean> {
+  const passkey = await passkeyOf(db.read, answer);
+  return passkey?.user_id === owner.userId && proves(db, actor, passkey, answer, now);
+}
+
+/**
+ * Consumes a challenge: of two answers to it that come at once, one is taken.
+ * @param endsAt until when an answer would be taken, and so how long this one is remembered
+ * @returns whether nobody has answered it before
+ */
+export async function consumeChallenge(
+  tx: Transaction,
+  challenge: string,
+  endsAt: number,
+  now: number,
+): Promise<boolean> {
+  await tx.deleteFrom('used_passkey_challenges').where('ends_at', '<=', now).execute();
+  const consumed = await tx
+    .insertInto('used_passkey_challenges')
+    .values({ challenge_hash: hashSecret(challenge), ends_at: endsAt })
+    .onConflict((conflict) => conflict.column('challenge_hash').doNothing())
+    .returning('challenge_hash')
+    .executeTakeFirst();
+  return consumed !== undefined;
+}
+
+async function passkeyOf(db: Reader, answer: PasskeyAnswer): Promise<Passkey | undefined> {
+  const use = readPasskeyUse(answer.credential);
+  if (use === undefined) return undefined;
+  return db
+    .selectFrom('passkeys')
+    .innerJoin('users', 'users.id', 'passkeys.user_id')
+    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
+    .select([
+      'passkeys.id',
+      'passkeys.public_key',
+      'passkeys.counter',
+      'passkeys.user_id',
+      'users.uid',
+      'users.organization_id',
+      'users.banned_at',
+      'identity_providers.sso_only',
+    ])
+    .where('passkeys.id', '=', use.id)
+    .executeTakeFirst();
+}
+
+async function proves(
+  db: Database,
+  actor: Actor,
+  passkey: Passkey,
+  { credential, relyingParty, challenge, endsAt }: PasskeyAnswer,
+  now: number,
+): Promise<boolean> {
+  const use = readPasskeyUse(credential);
+  if (use === undefined) return false;
+  const { userHandle } = use.response;
+  if (userHandle !== undefined && Buffer.from(userHandle, 'base64url').toString() !== passkey.uid)
+    return false;
+  const counter = await verifyPasskeyUse(relyingParty, challenge, use, passkey.public_key);
+  if (counter === undefined) return false;
+  return db.write(async (tx) => {
+    if (!(await consumeChallenge(tx, challenge, endsAt, now))) return false;
+    return countUse(tx, actor, passkey, counter, now);
+  });
+}
+
+/** A counter that does not grow means that someone has copied the authenticator (WebAuthn, section 6.1.1). */
+async function countUse(
+  tx: Transaction,
+  actor: Actor,
+  passkey: Passkey,
+  counter: number,
+  now: number,
+): Promise<boolean> {
+  const counted = await tx
+    .updateTable('passkeys')
+    .set({ counter, last_used_at: now, last_used_from: actor.address })
+    .where('id', '=', passkey.id)
+    // An authenticator that keeps no counter says 0 every time.
+    .where((eb) => (counter === 0 ? eb('counter', '=', 0) : eb('counter', '<', counter)))
+    .returning('id')
+    .executeTakeFirst();
+  if (counted !== undefined) return true;
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'passkey.refuse',
+    object: ['passkey', passkey.id],
+    organizationId: passkey.organization_id,
+    before: { user: passkey.user_id, counter: passkey.counter },
+    after: { counter },
+  });
+  return false;
+}

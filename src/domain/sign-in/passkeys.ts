@@ -1,0 +1,148 @@
+import type { AuthenticatorTransportFuture } from '@simplewebauthn/server';
+import type { Actor } from '../../auth/callers.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { recordChange } from '../shared/audit.ts';
+import { Failure, missing } from '../shared/failure.ts';
+import { cleanName } from '../shared/names.ts';
+import { consumeChallenge } from './passkey-proofs.ts';
+import { claimFactors, type FactorOwner, settleFactorRemoval } from './second-factors.ts';
+
+const MAX_PASSKEYS = 20;
+
+/** A passkey as its owner sees it. */
+export interface ListedPasskey {
+  /** The credential id, base64url. */
+  id: string;
+  name: string;
+  createdAt: number;
+  lastUsedAt: number | null;
+  lastUsedFrom: string | null;
+}
+
+/** What a browser needs to know of a passkey to find it. */
+export interface PasskeyDescriptor {
+  id: string;
+  /** As the browser told them when it was added. */
+  transports: AuthenticatorTransportFuture[];
+}
+
+/** What an authenticator gave when it made one. */
+export interface NewPasskey extends PasskeyDescriptor {
+  /** COSE, base64url. */
+  publicKey: string;
+  /** The signature counter; authenticators that keep none say 0. */
+  counter: number;
+  name: string;
+  /** What the browser was asked with, and until when it was to answer. */
+  challenge: string;
+  endsAt: number;
+}
+
+/** @returns the passkeys of a user, oldest first */
+export async function listPasskeys(db: Reader, userId: number): Promise<ListedPasskey[]> {
+  const rows = await db
+    .selectFrom('passkeys')
+    .select(['id', 'name', 'created_at', 'last_used_at', 'last_used_from'])
+    .where('user_id', '=', userId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    lastUsedFrom: row.last_used_from,
+  }));
+}
+
+/** @returns how a browser finds the passkeys of a user */
+export async function passkeyDescriptors(db: Reader, userId: number): Promise<PasskeyDescriptor[]> {
+  const rows = await db
+    .selectFrom('passkeys')
+    .select(['id', 'transports'])
+    .where('user_id', '=', userId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id, transports }) => ({
+    id,
+    transports: JSON.parse(transports) as AuthenticatorTransportFuture[],
+  }));
+}
+
+/**
+ * Adds a passkey that its authenticator has just made and proved.
+ * @throws Failure `invalid` for its name, `conflict` when it is there already, its challenge was
+ *   answered before, or the account has too many
+ */
+export async function addPasskey(
+  tx: Transaction,
+  actor: Actor,
+  owner: FactorOwner,
+  input: NewPasskey,
+  now: number,
+): Promise<void> {
+  const name = cleanName('name', input.name);
+  if (!(await consumeChallenge(tx, input.challenge, input.endsAt, now)))
+    throw new Failure('conflict', 'This answer of the browser was taken already.');
+  const passkeys = await passkeyDescriptors(tx, owner.userId);
+  if (passkeys.length >= MAX_PASSKEYS)
+    throw new Failure('conflict', `An account has at most ${MAX_PASSKEYS} passkeys. Remove one first.`);
+  const added = await tx
+    .insertInto('passkeys')
+    .values({
+      id: input.id,
+      user_id: owner.userId,
+      public_key: input.publicKey,
+      counter: input.counter,
+      transports: JSON.stringify(input.transports),
+      name,
+      created_at: now,
+      last_used_at: null,
+      last_used_from: null,
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (added === undefined) throw new Failure('conflict', 'This passkey is there already.');
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'passkey.add',
+    object: ['passkey', input.id],
+    organizationId: owner.organizationId,
+    before: null,
+    after: { user: owner.userId, name },
+  });
+}
+
+/**
+ * Removes one passkey of a user.
+ * @throws Failure `missing` when the user has no such passkey, `forbidden` when it is the last factor and the
+ *   organization wants one
+ */
+export async function removePasskey(
+  tx: Transaction,
+  actor: Actor,
+  owner: FactorOwner,
+  id: string,
+  now: number,
+): Promise<void> {
+  await claimFactors(tx, owner.userId);
+  const removed = await tx
+    .deleteFrom('passkeys')
+    .where('id', '=', id)
+    .where('user_id', '=', owner.userId)
+    .returning('name')
+    .executeTakeFirst();
+  if (removed === undefined) throw missing('passkey');
+  await settleFactorRemoval(tx, owner);
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'passkey.remove',
+    object: ['passkey', id],
+    organizationId: owner.organizationId,
+    before: { user: owner.userId, name: removed.name },
+    after: null,
+  });
+}

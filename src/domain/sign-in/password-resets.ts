@@ -1,0 +1,188 @@
+import type { Actor } from '../../auth/callers.ts';
+import { hashSecret, randomText } from '../../auth/secrets.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { nameKey } from '../../db/portable.ts';
+import { forgetAllAttempts } from './attempts.ts';
+import { recordChange } from '../shared/audit.ts';
+import { withdrawConsent } from '../tokens/consents.ts';
+import { Failure, missing } from '../shared/failure.ts';
+import { setPassword } from './passwords.ts';
+import { endSessions } from './session-ends.ts';
+import { signInSubject } from './sign-ins.ts';
+
+/** How long a link is good, in milliseconds. */
+const LIFETIME = 3_600_000;
+/** 256 bits in letters and digits. */
+const SECRET_LENGTH = 43;
+
+/** Whose password a link sets. */
+export interface PasswordReset {
+  userId: number;
+  email: string;
+  name: string | null;
+  /** `null` for platform staff. */
+  organizationId: number | null;
+  /** The name of the organization. */
+  organization: string | null;
+}
+
+/** Why an account cannot have a new password by a link. */
+export type ResetObstacle =
+  | 'banned'
+  /** Not accepted: the invitation is to be renewed instead. */
+  | 'invited'
+  /** Its organization signs its people in through its provider alone. */
+  | 'provider';
+
+interface AccountState {
+  banned_at: number | null;
+  accepted_at: number | null;
+  sso_only: number | null;
+}
+
+/**
+ * Makes the link by which someone gets a new password; an older one ends.
+ * @returns the secret of the link, which is not stored, until when it is good, and the person's e-mail address
+ * @throws Failure `missing` for an unknown user, `forbidden` for one who cannot have a password by a link
+ */
+export async function createPasswordReset(
+  tx: Transaction,
+  actor: Actor,
+  userId: number,
+  now: number,
+): Promise<{ secret: string; expiresAt: number; to: string }> {
+  const user = await tx
+    .selectFrom('users')
+    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
+    .select([
+      'users.email',
+      'users.organization_id',
+      'users.banned_at',
+      'users.accepted_at',
+      'identity_providers.sso_only',
+    ])
+    .where('users.id', '=', userId)
+    .executeTakeFirst();
+  if (user === undefined) throw missing('user');
+  const obstacle = obstacleOf(user);
+  if (obstacle !== undefined) throw new Failure('forbidden', OBSTACLES[obstacle]);
+  const secret = randomText(SECRET_LENGTH);
+  const values = { secret_hash: hashSecret(secret), expires_at: now + LIFETIME };
+  await tx
+    .insertInto('password_resets')
+    .values({ user_id: userId, ...values })
+    .onConflict((conflict) => conflict.column('user_id').doUpdateSet(values))
+    .execute();
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'password-reset.create',
+    object: ['user', userId],
+    organizationId: user.organization_id,
+    before: null,
+    after: { expires_at: values.expires_at },
+  });
+  return { secret, expiresAt: values.expires_at, to: user.email };
+}
+
+/** @returns the id of the account with this address, if it can have a new password by a link */
+export async function resettableUser(db: Reader, email: string): Promise<number | undefined> {
+  const user = await db
+    .selectFrom('users')
+    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
+    .select(['users.id', 'users.banned_at', 'users.accepted_at', 'identity_providers.sso_only'])
+    .where('users.email_key', '=', nameKey(email))
+    .executeTakeFirst();
+  return user !== undefined && obstacleOf(user) === undefined ? user.id : undefined;
+}
+
+/** @returns whose password the link with this secret sets; `over` when it is too old or may not any more */
+export async function readPasswordReset(
+  db: Reader,
+  secret: string,
+  now: number,
+): Promise<PasswordReset | 'over' | undefined> {
+  const row = await db
+    .selectFrom('password_resets')
+    .innerJoin('users', 'users.id', 'password_resets.user_id')
+    .leftJoin('organizations', 'organizations.id', 'users.organization_id')
+    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
+    .select([
+      'users.id as userId',
+      'users.email',
+      'users.name',
+      'users.organization_id as organizationId',
+      'organizations.name as organization',
+      'users.banned_at',
+      'users.accepted_at',
+      'identity_providers.sso_only',
+      'password_resets.expires_at',
+    ])
+    .where('password_resets.secret_hash', '=', hashSecret(secret))
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  if (row.expires_at <= now || obstacleOf(row) !== undefined) return 'over';
+  const { userId, email, name, organizationId, organization } = row;
+  return { userId, email, name, organizationId, organization };
+}
+
+/**
+ * Sets the password of a link, once. All sessions end, the applications lose what they were given, and the lock on
+ * signing in opens. Tokens that the person made themselves stay good.
+ * @param passwordHash argon2id, PHC format
+ * @throws Failure `missing` when the link was used, replaced or got too old in the meantime
+ */
+export async function usePasswordReset(
+  tx: Transaction,
+  actor: Actor,
+  secret: string,
+  reset: PasswordReset,
+  passwordHash: string,
+  now: number,
+): Promise<void> {
+  const used = await tx
+    .deleteFrom('password_resets')
+    .where('secret_hash', '=', hashSecret(secret))
+    .where('expires_at', '>', now)
+    .returning('user_id')
+    .executeTakeFirst();
+  if (used?.user_id !== reset.userId) throw missing('link');
+  const { userId, organizationId } = reset;
+  // Whoever has the link is the person that it is for, whoever else may be signed in here.
+  const person = { ...actor, userId, credentialId: null };
+  await recordChange(tx, person, {
+    at: now,
+    action: 'password-reset.use',
+    object: ['user', userId],
+    organizationId,
+    before: null,
+    after: null,
+  });
+  await setPassword(tx, person, userId, passwordHash, now);
+  await endSessions(tx, person, reset, null, now);
+  for (const clientId of await connectedClients(tx, userId))
+    await withdrawConsent(tx, person, { userId, organizationId, clientId }, now);
+  await forgetAllAttempts(tx, signInSubject(reset.email));
+}
+
+async function connectedClients(db: Reader, userId: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('oauth_consents')
+    .select('client_id')
+    .distinct()
+    .where('user_id', '=', userId)
+    .orderBy('client_id')
+    .execute();
+  return rows.map((row) => row.client_id);
+}
+
+const OBSTACLES: Readonly<Record<ResetObstacle, string>> = {
+  banned: 'This user is banned, and cannot sign in.',
+  invited: 'This user has not accepted the invitation yet. Renew the invitation instead.',
+  provider: "This user signs in through the organization's provider, and has no password here.",
+};
+
+function obstacleOf({ banned_at, accepted_at, sso_only }: AccountState): ResetObstacle | undefined {
+  if (banned_at !== null) return 'banned';
+  if (accepted_at === null) return 'invited';
+  return sso_only === 1 ? 'provider' : undefined;
+}

@@ -1,0 +1,70 @@
+import type { Actor } from '../../auth/callers.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { recordChange } from '../shared/audit.ts';
+import { missing } from '../shared/failure.ts';
+import { endSessions } from './session-ends.ts';
+import { rotateSession, type Session } from './sessions.ts';
+
+/**
+ * Gives an account another password, which ends the link by which it might have got one. Its tokens stay good.
+ * @param passwordHash argon2id, PHC format
+ * @throws Failure `missing` for an unknown or banned user
+ */
+export async function setPassword(
+  tx: Transaction,
+  actor: Actor,
+  userId: number,
+  passwordHash: string,
+  now: number,
+): Promise<void> {
+  const user = await tx
+    .updateTable('users')
+    .set({ password_hash: passwordHash })
+    .where('id', '=', userId)
+    .where('banned_at', 'is', null)
+    .returning('organization_id')
+    .executeTakeFirst();
+  if (user === undefined) throw missing('user');
+  await tx.deleteFrom('password_resets').where('user_id', '=', userId).execute();
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'user.set-password',
+    object: ['user', userId],
+    organizationId: user.organization_id,
+    before: null,
+    after: null,
+  });
+}
+
+/**
+ * Changes the password of who is signed in: their other sessions end, and this one gets another secret.
+ * @param passwordHash argon2id, PHC format
+ * @returns the secret for this session's cookie
+ * @throws Failure `missing` for a user who was banned in the meantime, SessionEnded for a session that ended
+ */
+export async function changePassword(
+  tx: Transaction,
+  actor: Actor,
+  session: Session,
+  passwordHash: string,
+  now: number,
+): Promise<string> {
+  await setPassword(tx, actor, session.userId, passwordHash, now);
+  await endSessions(tx, actor, session, session.id, now);
+  return rotateSession(tx, session.id);
+}
+
+/**
+ * @returns how an account may prove itself with a password: `none` when it has none, `provider` when its organization
+ *   signs its people in through its provider alone
+ */
+export async function passwordUseOf(db: Reader, userId: number): Promise<'password' | 'none' | 'provider'> {
+  const row = await db
+    .selectFrom('users')
+    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
+    .select(['users.password_hash', 'identity_providers.sso_only'])
+    .where('users.id', '=', userId)
+    .executeTakeFirst();
+  if (row?.sso_only === 1) return 'provider';
+  return row === undefined || row.password_hash === null ? 'none' : 'password';
+}

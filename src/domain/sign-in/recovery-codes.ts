@@ -1,0 +1,126 @@
+import { randomInt } from 'node:crypto';
+import type { Actor } from '../../auth/callers.ts';
+import { hashSecret } from '../../auth/secrets.ts';
+import type { Database, Transaction } from '../../db/engine.ts';
+import { recordChange } from '../shared/audit.ts';
+import type { FactorOwner } from './second-factors.ts';
+
+const COUNT = 10;
+/** 120 bits: too many to try, also for whoever has the hashes (OWASP ASVS 5, 6.5.2). */
+const LENGTH = 24;
+const GROUP = 4;
+/** Crockford's base32, which has no letters that look like others. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const FORM = new RegExp(`^[${ALPHABET}]{${LENGTH}}$`);
+
+/** The longest text that is looked at: a code with some spaces or dashes too many. */
+export const MAX_RECOVERY_CODE_LENGTH = 64;
+
+/** @returns ten new codes, as people read them: `7k3f-09qd-…` */
+export function newRecoveryCodes(): string[] {
+  return Array.from({ length: COUNT }, () => {
+    const letters = Array.from({ length: LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join(
+      '',
+    );
+    return (letters.match(new RegExp(`.{${GROUP}}`, 'g')) ?? []).join('-');
+  });
+}
+
+/**
+ * Gives a user these codes and no others: older ones are good for nothing.
+ * @param codes from `newRecoveryCodes`; stored as hashes only
+ */
+export async function replaceRecoveryCodes(
+  tx: Transaction,
+  actor: Actor,
+  owner: FactorOwner,
+  codes: readonly string[],
+  now: number,
+): Promise<void> {
+  await tx.deleteFrom('recovery_codes').where('user_id', '=', owner.userId).execute();
+  await tx
+    .insertInto('recovery_codes')
+    .values(
+      codes.map((code) => ({ user_id: owner.userId, code_hash: hashOf(owner.userId, code), used_at: null })),
+    )
+    .execute();
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'recovery-codes.create',
+    object: ['user', owner.userId],
+    organizationId: owner.organizationId,
+    before: null,
+    after: { codes: codes.length },
+  });
+}
+
+/**
+ * The same for a user who has none left, as with a first factor.
+ * @returns whether they got these codes, which are then to be shown
+ */
+export async function giveRecoveryCodes(
+  tx: Transaction,
+  actor: Actor,
+  owner: FactorOwner,
+  codes: readonly string[],
+  now: number,
+): Promise<boolean> {
+  const left = await tx
+    .selectFrom('recovery_codes')
+    .select('code_hash')
+    .where('user_id', '=', owner.userId)
+    .where('used_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
+  if (left !== undefined) return false;
+  await replaceRecoveryCodes(tx, actor, owner, codes, now);
+  return true;
+}
+
+/**
+ * Accepts a recovery code, once: of two that come at once, one is right.
+ * @param code as it was typed: case, spaces and dashes do not matter, nor do letters that look like digits
+ * @returns whether it was right
+ */
+export async function useRecoveryCode(
+  db: Database,
+  actor: Actor,
+  owner: FactorOwner,
+  code: string,
+  now: number,
+): Promise<boolean> {
+  if (!FORM.test(normalised(code))) return false;
+  return db.write(async (tx) => {
+    const used = await tx
+      .updateTable('recovery_codes')
+      .set({ used_at: now })
+      .where('user_id', '=', owner.userId)
+      .where('code_hash', '=', hashOf(owner.userId, code))
+      .where('used_at', 'is', null)
+      .returning('user_id')
+      .executeTakeFirst();
+    if (used === undefined) return false;
+    await recordChange(tx, actor, {
+      at: now,
+      action: 'recovery-code.use',
+      object: ['user', owner.userId],
+      organizationId: owner.organizationId,
+      before: null,
+      after: null,
+    });
+    return true;
+  });
+}
+
+/** The user is part of it, so that nobody tries codes on all accounts at once. */
+function hashOf(userId: number, code: string): string {
+  return hashSecret(`recovery code ${userId} ${normalised(code)}`);
+}
+
+function normalised(code: string): string {
+  return code
+    .toLowerCase()
+    .replaceAll(/[\s\-–—]/g, '')
+    .replaceAll('o', '0')
+    .replaceAll(/[il]/g, '1');
+}

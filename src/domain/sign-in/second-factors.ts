@@ -1,0 +1,280 @@
+import type { Actor } from '../../auth/callers.ts';
+import { verifyPassword } from '../../auth/passwords.ts';
+import type { Database, Reader, Transaction } from '../../db/engine.ts';
+import { countAttempt, forgetAttempts } from './attempts.ts';
+import { recordChange } from '../shared/audit.ts';
+import { Failure, missing } from '../shared/failure.ts';
+import { endSessions } from './session-ends.ts';
+import { rotateSession } from './sessions.ts';
+
+const LIMIT = { max: 10, window: 600_000 };
+
+/** Whose factor it is. A session is one. */
+export interface FactorOwner {
+  userId: number;
+  /** `null` for platform staff. */
+  organizationId: number | null;
+}
+
+/** What an account can prove itself with, beside its password. */
+export interface SecondFactors {
+  /** Whether it has an authenticator app. */
+  totp: boolean;
+  passkeys: number;
+  /** Unused ones. They are a way out for who has another factor, and none of their own. */
+  recoveryCodes: number;
+  /** Whether its organization wants it to have a factor. */
+  required: boolean;
+}
+
+/** What came of an attempt to prove a second factor. */
+export type Proof =
+  | { outcome: 'right' }
+  | { outcome: 'wrong' }
+  /** Too many failures of this account. @property retryAfter in seconds */
+  | { outcome: 'locked'; retryAfter: number };
+
+/** @returns the factors of an account; none for an unknown user */
+export async function secondFactorsOf(db: Reader, userId: number): Promise<SecondFactors> {
+  const row = await db
+    .selectFrom('users')
+    .leftJoin('organizations', 'organizations.id', 'users.organization_id')
+    .leftJoin('totp_secrets', 'totp_secrets.user_id', 'users.id')
+    .select((eb) => [
+      'organizations.require_second_factor as required',
+      'totp_secrets.user_id as totp',
+      eb
+        .selectFrom('passkeys')
+        .select((count) => count.fn.countAll().as('count'))
+        .whereRef('passkeys.user_id', '=', 'users.id')
+        .as('passkeys'),
+      eb
+        .selectFrom('recovery_codes')
+        .select((count) => count.fn.countAll().as('count'))
+        .whereRef('recovery_codes.user_id', '=', 'users.id')
+        .where('recovery_codes.used_at', 'is', null)
+        .as('recoveryCodes'),
+    ])
+    .where('users.id', '=', userId)
+    .executeTakeFirst();
+  return {
+    totp: row !== undefined && row.totp !== null,
+    passkeys: Number(row?.passkeys ?? 0),
+    recoveryCodes: Number(row?.recoveryCodes ?? 0),
+    required: row?.required === 1,
+  };
+}
+
+/** @returns whether the account has a factor beside its password */
+export function hasSecondFactor({ totp, passkeys }: SecondFactors): boolean {
+  return totp || passkeys > 0;
+}
+
+/**
+ * @returns whether a sign-in with a password is only half of one: the account has a second factor, or its organization
+ *   wants every account to have one
+ */
+export async function needsSecondFactor(db: Reader, userId: number): Promise<boolean> {
+  const factors = await secondFactorsOf(db, userId);
+  return factors.required || hasSecondFactor(factors);
+}
+
+/**
+ * Lets someone who is half signed in, or has been for a while, prove a factor. Ten failures within ten minutes lock
+ * that for the account, from whatever address, for as long: who comes here knows the password, or has the session. An
+ * attempt is counted before it is looked at, so that many at once are no way around it.
+ * @param check whether what they sent is right; it makes sure itself that nothing is right twice
+ */
+export async function attemptSecondFactor(
+  db: Database,
+  actor: Actor,
+  owner: FactorOwner,
+  check: () => Promise<boolean>,
+  now: number,
+): Promise<Proof> {
+  const key = { subject: `second-factor:${owner.userId}`, address: '' };
+  const attempt = await db.write((tx) => countAttempt(tx, key, LIMIT, now));
+  if (attempt.outcome === 'locked') return attempt;
+  if (await check()) {
+    await db.write((tx) => forgetAttempts(tx, key));
+    return { outcome: 'right' };
+  }
+  await db.write((tx) =>
+    recordChange(tx, actor, {
+      at: now,
+      action: attempt.count === LIMIT.max ? 'second-factor.lock' : 'second-factor.refuse',
+      object: ['user', owner.userId],
+      organizationId: owner.organizationId,
+      before: null,
+      after: { failures: attempt.count },
+    }),
+  );
+  return { outcome: 'wrong' };
+}
+
+/** @returns whether this is the account's password; never for an account that cannot sign in with one */
+export async function isPasswordOf(db: Reader, userId: number, password: string): Promise<boolean> {
+  return verifyPassword(await passwordHashOf(db, userId), password);
+}
+
+/** @returns whether the account has a password that it can sign in with: its organization may want its provider alone */
+export async function hasPassword(db: Reader, userId: number): Promise<boolean> {
+  return (await passwordHashOf(db, userId)) !== null;
+}
+
+async function passwordHashOf(db: Reader, userId: number): Promise<string | null> {
+  const row = await db
+    .selectFrom('users')
+    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
+    .select(['users.password_hash', 'identity_providers.sso_only'])
+    .where('users.id', '=', userId)
+    .executeTakeFirst();
+  return row === undefined || row.sso_only === 1 ? null : row.password_hash;
+}
+
+/**
+ * To be called before recovery codes are made, which are worth nothing to an account without a factor.
+ * @throws Failure `conflict` when it has none
+ */
+export async function claimRecoveryCodes(tx: Transaction, userId: number): Promise<void> {
+  await claimFactors(tx, userId);
+  if (!hasSecondFactor(await secondFactorsOf(tx, userId)))
+    throw new Failure('conflict', 'Recovery codes belong to a second factor. Set one up first.');
+}
+
+/**
+ * To be called before factors are taken away. Keeps other changes of the user's factors out until this one is done: on
+ * PostgreSQL, the update that changes nothing holds the row. Two removals at once would each find the other's factor left.
+ */
+export async function claimFactors(tx: Transaction, userId: number): Promise<void> {
+  await tx
+    .updateTable('users')
+    .set((eb) => ({ name: eb.ref('name') }))
+    .where('id', '=', userId)
+    .execute();
+}
+
+/**
+ * To be called after a factor was removed. Recovery codes go with the last one.
+ * @throws Failure `forbidden` when none is left and the organization wants one
+ */
+export async function settleFactorRemoval(tx: Transaction, owner: FactorOwner): Promise<void> {
+  const left = await secondFactorsOf(tx, owner.userId);
+  if (hasSecondFactor(left)) return;
+  if (left.required)
+    throw new Failure(
+      'forbidden',
+      'Your organization requires a second factor, and this is your last one. Add another one first.',
+    );
+  await tx.deleteFrom('recovery_codes').where('user_id', '=', owner.userId).execute();
+}
+
+/**
+ * To be called in the unit of work that changes someone's factors: ends their other sessions, and gives the one in which
+ * they did it another secret.
+ * @returns the secret for its cookie
+ * @throws SessionEnded when that one ended in the meantime
+ */
+export async function settleSessions(
+  tx: Transaction,
+  actor: Actor,
+  session: FactorOwner & { id: string },
+  now: number,
+): Promise<string> {
+  await endSessions(tx, actor, session, session.id, now);
+  return rotateSession(tx, session.id);
+}
+
+/**
+ * Takes every factor from someone who lost them, and ends their sessions. They then sign in with their password alone,
+ * or set up a factor where their organization wants one.
+ * @returns what they had
+ * @throws Failure `missing` for an unknown user
+ */
+export async function resetSecondFactor(
+  tx: Transaction,
+  actor: Actor,
+  userId: number,
+  now: number,
+): Promise<SecondFactors> {
+  await claimFactors(tx, userId);
+  const user = await tx
+    .selectFrom('users')
+    .select('organization_id')
+    .where('id', '=', userId)
+    .executeTakeFirst();
+  if (user === undefined) throw missing('user');
+  const owner = { userId, organizationId: user.organization_id };
+  const before = await secondFactorsOf(tx, userId);
+  await tx.deleteFrom('totp_secrets').where('user_id', '=', userId).execute();
+  await tx.deleteFrom('passkeys').where('user_id', '=', userId).execute();
+  await tx.deleteFrom('recovery_codes').where('user_id', '=', userId).execute();
+  await endSessions(tx, actor, owner, null, now);
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'user.reset-second-factor',
+    object: ['user', userId],
+    organizationId: owner.organizationId,
+    before: { totp: before.totp, passkeys: before.passkeys, recovery_codes: before.recoveryCodes },
+    after: null,
+  });
+  return before;
+}
+
+/**
+ * Sets whether the users of an organization must have a second factor. Sessions of those who have none end, so that they
+ * set one up at their next sign-in. Setting what is set changes nothing.
+ * @throws Failure `missing` for an unknown organization
+ */
+export async function requireSecondFactor(
+  tx: Transaction,
+  actor: Actor,
+  organizationUid: string,
+  required: boolean,
+  now: number,
+): Promise<void> {
+  const organization = await tx
+    .selectFrom('organizations')
+    .select('id')
+    .where('uid', '=', organizationUid)
+    .where('kind', '=', 'organization')
+    .executeTakeFirst();
+  if (organization === undefined) throw missing(`organization ${organizationUid}`);
+  const changed = await tx
+    .updateTable('organizations')
+    .set({ require_second_factor: required ? 1 : 0 })
+    .where('id', '=', organization.id)
+    .where('require_second_factor', '=', required ? 0 : 1)
+    .returning('id')
+    .executeTakeFirst();
+  if (changed === undefined) return;
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'organization.update',
+    object: ['organization', organizationUid],
+    organizationId: organization.id,
+    before: { require_second_factor: !required },
+    after: { require_second_factor: required },
+  });
+  if (required) await endSessionsWithoutFactor(tx, actor, organization.id, now);
+}
+
+async function endSessionsWithoutFactor(
+  tx: Transaction,
+  actor: Actor,
+  organizationId: number,
+  now: number,
+): Promise<void> {
+  const users = await tx
+    .selectFrom('users')
+    .innerJoin('sessions', 'sessions.user_id', 'users.id')
+    .leftJoin('totp_secrets', 'totp_secrets.user_id', 'users.id')
+    .leftJoin('passkeys', 'passkeys.user_id', 'users.id')
+    .select('users.id')
+    .distinct()
+    .where('users.organization_id', '=', organizationId)
+    .where('totp_secrets.user_id', 'is', null)
+    .where('passkeys.id', 'is', null)
+    .execute();
+  for (const { id } of users) await endSessions(tx, actor, { userId: id, organizationId }, null, now);
+}

@@ -1,0 +1,270 @@
+import { randomUUID } from 'node:crypto';
+import type { Actor } from '../../auth/callers.ts';
+import { hashSecret, randomText } from '../../auth/secrets.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { prepare } from '../../db/prepared.ts';
+import { recordChange } from '../shared/audit.ts';
+
+/** 256 bits in letters and digits. */
+const SECRET_LENGTH = 43;
+const MAX_USER_AGENT = 256;
+/** A use is written once in so many milliseconds, as nobody needs to know it better. */
+const USE_PRECISION = 60_000;
+
+/** A browser that someone signed in with, and who that is. */
+export interface Session {
+  id: string;
+  /** `pending` after the first of two factors: good for nothing but the second one. */
+  state: 'pending' | 'complete';
+  /** How they proved who they are. */
+  method: string;
+  createdAt: number;
+  lastUsedAt: number;
+  userId: number;
+  uid: string;
+  email: string;
+  name: string | null;
+  /** `null` for platform staff. */
+  organizationId: number | null;
+  /** Of their organization. */
+  admin: boolean;
+  staff: boolean;
+}
+
+/** What is done in a session does not count once that has ended, and a sign-in not once its password is another one. */
+export class SessionEnded extends Error {
+  override name = 'SessionEnded';
+}
+
+/** Where a session is used from. */
+export interface Browser {
+  address: string;
+  /** What the browser calls itself; cut to a length that the table takes. */
+  userAgent: string;
+}
+
+/** How long sessions last, in milliseconds. */
+export interface SessionLimits {
+  /** Without use. */
+  idle: number;
+  /** At most. */
+  lifetime: number;
+}
+
+interface SessionRow {
+  id: string;
+  state: 'pending' | 'complete';
+  method: string;
+  created_at: number;
+  expires_at: number;
+  last_used_at: number;
+  user_id: number;
+  uid: string;
+  email: string;
+  name: string | null;
+  organization_id: number | null;
+  admin: number;
+  staff: number;
+}
+
+const bySecret = prepare<{ hash: string }, SessionRow>((db, p) =>
+  db
+    .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.user_id')
+    .select([
+      'sessions.id',
+      'sessions.state',
+      'sessions.method',
+      'sessions.created_at',
+      'sessions.expires_at',
+      'sessions.last_used_at',
+      'sessions.user_id',
+      'users.uid',
+      'users.email',
+      'users.name',
+      'users.organization_id',
+      'users.admin',
+      'users.staff',
+    ])
+    .where('sessions.secret_hash', '=', p.hash)
+    .where('users.banned_at', 'is', null),
+);
+
+/**
+ * To be called before a session is started. Keeps other changes of the account out until it is: on PostgreSQL, the update
+ * that changes nothing holds the row, so whoever sets a password, and then ends the sessions, finds this one as well.
+ * @param passwordHash what the password was compared with; `undefined` where there was none
+ * @throws SessionEnded when the user was banned or deleted, or has got another password, in the meantime
+ */
+export async function claimSignIn(
+  tx: Transaction,
+  userId: number,
+  passwordHash: string | undefined,
+): Promise<void> {
+  let claim = tx
+    .updateTable('users')
+    .set((eb) => ({ name: eb.ref('name') }))
+    .where('id', '=', userId)
+    .where('banned_at', 'is', null);
+  if (passwordHash !== undefined) claim = claim.where('password_hash', '=', passwordHash);
+  if ((await claim.returning('id').executeTakeFirst()) === undefined)
+    throw new SessionEnded('The account changed while somebody signed in.');
+}
+
+/**
+ * To be called in a unit of work that is only good while the session lasts in which it was begun.
+ * @throws SessionEnded when it has ended
+ */
+export async function requireSession(tx: Transaction, sessionId: string): Promise<void> {
+  const session = await tx.selectFrom('sessions').select('id').where('id', '=', sessionId).executeTakeFirst();
+  if (session === undefined) throw new SessionEnded('The session ended while something was done in it.');
+}
+
+/**
+ * Starts a session. Who signed in and how is in the audit log, and so is a first factor that still lacks its second.
+ * @returns its id, and the secret for the cookie, which is not stored
+ */
+export async function startSession(
+  tx: Transaction,
+  actor: Actor,
+  input: {
+    userId: number;
+    organizationId: number | null;
+    state: Session['state'];
+    method: string;
+    browser: Browser;
+  },
+  limits: SessionLimits,
+  now: number,
+): Promise<{ id: string; secret: string }> {
+  const id = randomUUID();
+  const secret = randomText(SECRET_LENGTH);
+  const { userId, organizationId, state, method, browser } = input;
+  await tx
+    .insertInto('sessions')
+    .values({
+      id,
+      secret_hash: hashSecret(secret),
+      user_id: userId,
+      state,
+      method,
+      created_at: now,
+      expires_at: now + limits.lifetime,
+      last_used_at: now,
+      last_used_from: browser.address,
+      user_agent: browser.userAgent.slice(0, MAX_USER_AGENT),
+    })
+    .execute();
+  await recordChange(
+    tx,
+    { ...actor, userId, credentialId: id },
+    {
+      at: now,
+      action: state === 'complete' ? 'session.start' : 'session.first-factor',
+      object: ['session', id],
+      organizationId,
+      before: null,
+      after: { user: userId, method },
+    },
+  );
+  return { id, secret };
+}
+
+/** @returns the session of a cookie's secret; `undefined` when it ended, was idle for too long, or its user is banned */
+export async function sessionBySecret(
+  db: Reader,
+  secret: string,
+  limits: SessionLimits,
+  now: number,
+): Promise<Session | undefined> {
+  const [row] = await bySecret(db, { hash: hashSecret(secret) });
+  if (row === undefined || row.expires_at <= now || row.last_used_at + limits.idle <= now) return undefined;
+  return {
+    id: row.id,
+    state: row.state,
+    method: row.method,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    userId: row.user_id,
+    uid: row.uid,
+    email: row.email,
+    name: row.name,
+    organizationId: row.organization_id,
+    admin: row.admin === 1,
+    staff: row.staff === 1,
+  };
+}
+
+/** @returns whether a use is worth writing down */
+export function isUseDue(session: Session, now: number): boolean {
+  return now - session.lastUsedAt >= USE_PRECISION;
+}
+
+/** Writes down that a session was used, and from where. */
+export async function recordSessionUse(
+  tx: Transaction,
+  sessionId: string,
+  address: string,
+  now: number,
+): Promise<void> {
+  await tx
+    .updateTable('sessions')
+    .set({ last_used_at: now, last_used_from: address })
+    .where('id', '=', sessionId)
+    .where('last_used_at', '<', now)
+    .execute();
+}
+
+/**
+ * Gives a session another secret, for when what it may do has changed: an older copy of its cookie is good for nothing.
+ * @returns the secret for the new cookie
+ * @throws SessionEnded when it ended in the meantime: what else was done in this unit of work does not count either
+ */
+export async function rotateSession(tx: Transaction, sessionId: string): Promise<string> {
+  const secret = randomText(SECRET_LENGTH);
+  const rotated = await tx
+    .updateTable('sessions')
+    .set({ secret_hash: hashSecret(secret) })
+    .where('id', '=', sessionId)
+    .returning('id')
+    .executeTakeFirst();
+  if (rotated === undefined) throw new SessionEnded('The session ended while something was done in it.');
+  return secret;
+}
+
+/** A session as its owner sees it. */
+export interface ListedSession {
+  id: string;
+  method: string;
+  createdAt: number;
+  lastUsedAt: number;
+  lastUsedFrom: string;
+  userAgent: string;
+}
+
+/** @returns the sessions of a user that are good now, the one that was used last first */
+export async function listSessions(
+  db: Reader,
+  userId: number,
+  limits: SessionLimits,
+  now: number,
+): Promise<ListedSession[]> {
+  const rows = await db
+    .selectFrom('sessions')
+    .select(['id', 'method', 'created_at', 'last_used_at', 'last_used_from', 'user_agent'])
+    .where('user_id', '=', userId)
+    .where('state', '=', 'complete')
+    .where('expires_at', '>', now)
+    .where('last_used_at', '>', now - limits.idle)
+    .orderBy('last_used_at', 'desc')
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    method: row.method,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    lastUsedFrom: row.last_used_from,
+    userAgent: row.user_agent,
+  }));
+}

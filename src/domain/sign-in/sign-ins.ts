@@ -1,0 +1,92 @@
+import type { Actor } from '../../auth/callers.ts';
+import { networkOf } from '../../auth/addresses.ts';
+import { requirePasswordTurn, verifyPassword } from '../../auth/passwords.ts';
+import { hashSecret } from '../../auth/secrets.ts';
+import type { Database } from '../../db/engine.ts';
+import { nameKey } from '../../db/portable.ts';
+import { type AttemptKey, countAttempt, forgetAttempts } from './attempts.ts';
+import { recordChange } from '../shared/audit.ts';
+
+/** docs/decided.md, section 11. */
+const LIMIT = { max: 10, window: 600_000 };
+
+/** What came of an attempt to sign in with a password. */
+export type SignIn =
+  /** @property passwordHash what the password was compared with: the sign-in is good while that is the account's */
+  | { outcome: 'signed-in'; userId: number; organizationId: number | null; passwordHash: string }
+  /** Wrong, unknown, banned, invited, or to be done through the organization's provider: nobody is told which. */
+  | { outcome: 'refused' }
+  /** Too many failures of this account and address. @property retryAfter in seconds */
+  | { outcome: 'locked'; retryAfter: number };
+
+interface Account {
+  id: number;
+  organization_id: number | null;
+  password_hash: string | null;
+  banned_at: number | null;
+  sso_only: number | null;
+}
+
+/**
+ * Checks an e-mail address and a password. Ten failures within ten minutes lock the pair of account and network address
+ * for as long (docs/decided.md, section 11), whether there is such an account or not. An attempt is counted before the
+ * password is looked at, so that many at once are no way around it; a success forgets the failures before it.
+ * @throws TooManyPasswords when too many wait to be looked at; the attempt is not counted then
+ */
+export async function signInWithPassword(
+  db: Database,
+  actor: Actor,
+  attempt: { email: string; password: string; address: string },
+  now: number,
+): Promise<SignIn> {
+  requirePasswordTurn();
+  const key: AttemptKey = { subject: signInSubject(attempt.email), address: networkOf(attempt.address) };
+  const counted = await db.write((tx) => countAttempt(tx, key, LIMIT, now));
+  if (counted.outcome === 'locked') return counted;
+
+  const account: Account | undefined = await db.read
+    .selectFrom('users')
+    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
+    .select([
+      'users.id',
+      'users.organization_id',
+      'users.password_hash',
+      'users.banned_at',
+      'identity_providers.sso_only',
+    ])
+    .where('email_key', '=', nameKey(attempt.email))
+    .executeTakeFirst();
+  const passwordHash = account?.password_hash ?? null;
+  const right = await verifyPassword(passwordHash, attempt.password);
+  if (
+    right &&
+    passwordHash !== null &&
+    account !== undefined &&
+    account.banned_at === null &&
+    account.sso_only !== 1
+  ) {
+    await db.write((tx) => forgetAttempts(tx, key));
+    return {
+      outcome: 'signed-in',
+      userId: account.id,
+      organizationId: account.organization_id,
+      passwordHash,
+    };
+  }
+  await db.write((tx) =>
+    recordChange(tx, actor, {
+      at: now,
+      action: counted.count === LIMIT.max ? 'sign-in.lock' : 'sign-in.refuse',
+      object: ['user', account?.id ?? 'unknown'],
+      organizationId: account?.organization_id ?? null,
+      before: null,
+      after: { failures: counted.count },
+    }),
+  );
+  return { outcome: 'refused' };
+}
+
+/** @returns what the failures of an account are counted under */
+export function signInSubject(email: string): string {
+  return `sign-in:${hashSecret(nameKey(email))}`;
+}

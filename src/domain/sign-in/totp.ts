@@ -1,0 +1,135 @@
+import { generateSecret, generateURI, verifySync } from 'otplib';
+import type { Actor } from '../../auth/callers.ts';
+import { seal, unseal } from '../../auth/sealing.ts';
+import type { Database, Transaction } from '../../db/engine.ts';
+import { recordChange } from '../shared/audit.ts';
+import { Failure, missing } from '../shared/failure.ts';
+import { claimFactors, type FactorOwner, settleFactorRemoval } from './second-factors.ts';
+
+const PURPOSE = 'totp';
+/** Seconds a code is good for, and how far an app's clock may be off either way: one step (RFC 6238, section 5.2). */
+const STEP = 30;
+/** Six digits, with room for spaces. */
+export const MAX_CODE_LENGTH = 32;
+const CODE = /^\d{6}$/;
+
+/** @returns a new secret: 160 bits in base32 */
+export function newTotpSecret(): string {
+  return generateSecret();
+}
+
+/** @returns what an authenticator app reads from a QR code */
+export function totpAddress(secret: string, email: string): string {
+  return generateURI({ issuer: 'Assay', label: email, secret, period: STEP, digits: 6 });
+}
+
+/**
+ * @param code as it was typed; spaces do not matter
+ * @param now in milliseconds
+ * @returns the time step that the code is of (RFC 6238); `undefined` when it is of none near now
+ */
+export function totpStep(secret: string, code: string, now: number): number | undefined {
+  const token = code.replaceAll(/\s/g, '');
+  if (!CODE.test(token)) return undefined;
+  const epoch = Math.floor(now / 1000);
+  const result = verifySync({ secret, token, epoch, epochTolerance: STEP, period: STEP, digits: 6 });
+  return result.valid && 'timeStep' in result ? result.timeStep : undefined;
+}
+
+/**
+ * Adds an authenticator app whose first code was right.
+ * @param secretKey the deployment's, which the app's secret is sealed with
+ * @param step the time step of that code, which is not good again
+ * @throws Failure `conflict` when the account has one already
+ */
+export async function addTotp(
+  tx: Transaction,
+  actor: Actor,
+  owner: FactorOwner,
+  secretKey: Uint8Array,
+  input: { secret: string; step: number },
+  now: number,
+): Promise<void> {
+  const added = await tx
+    .insertInto('totp_secrets')
+    .values({
+      user_id: owner.userId,
+      sealed_secret: seal(secretKey, PURPOSE, input.secret),
+      confirmed_at: now,
+      last_step: input.step,
+    })
+    .onConflict((conflict) => conflict.column('user_id').doNothing())
+    .returning('user_id')
+    .executeTakeFirst();
+  if (added === undefined)
+    throw new Failure('conflict', 'This account has an authenticator app already. Remove it first.');
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'totp.add',
+    object: ['user', owner.userId],
+    organizationId: owner.organizationId,
+    before: null,
+    after: null,
+  });
+}
+
+/**
+ * Accepts a code of a user's authenticator app, each time step once: of two that come at once, one is right.
+ * @returns whether it was right
+ */
+export async function useTotp(
+  db: Database,
+  secretKey: Uint8Array,
+  userId: number,
+  code: string,
+  now: number,
+): Promise<boolean> {
+  const row = await db.read
+    .selectFrom('totp_secrets')
+    .select('sealed_secret')
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+  const secret = row && unseal(secretKey, PURPOSE, row.sealed_secret);
+  const step = secret && totpStep(secret, code, now);
+  if (row === undefined || step === undefined || step === '') return false;
+  const used = await db.write((tx) =>
+    tx
+      .updateTable('totp_secrets')
+      .set({ last_step: step })
+      .where('user_id', '=', userId)
+      // Not one that was added after the code was looked at.
+      .where('sealed_secret', '=', row.sealed_secret)
+      .where('last_step', '<', step)
+      .returning('user_id')
+      .executeTakeFirst(),
+  );
+  return used !== undefined;
+}
+
+/**
+ * Removes the authenticator app.
+ * @throws Failure `missing` when there is none, `forbidden` when it is the last factor and the organization wants one
+ */
+export async function removeTotp(
+  tx: Transaction,
+  actor: Actor,
+  owner: FactorOwner,
+  now: number,
+): Promise<void> {
+  await claimFactors(tx, owner.userId);
+  const removed = await tx
+    .deleteFrom('totp_secrets')
+    .where('user_id', '=', owner.userId)
+    .returning('user_id')
+    .executeTakeFirst();
+  if (removed === undefined) throw missing('authenticator app');
+  await settleFactorRemoval(tx, owner);
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'totp.remove',
+    object: ['user', owner.userId],
+    organizationId: owner.organizationId,
+    before: null,
+    after: null,
+  });
+}

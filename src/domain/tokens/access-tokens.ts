@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto';
+import type { Actor } from '../../auth/callers.ts';
+import type { Keys } from '../../auth/keys.ts';
+import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';
+import { prepareInsert } from '../../db/bulk.ts';
+import type { Database, Reader, Transaction } from '../../db/engine.ts';
+import { isOneOf, keepingRows } from '../../db/portable.ts';
+import { prepare, prepareWrite } from '../../db/prepared.ts';
+import { SharedWrite } from '../../db/shared-write.ts';
+import { recordChanges } from '../shared/audit.ts';
+import { Failure, missing } from '../shared/failure.ts';
+
+/** What an application was given. */
+export interface AccessGrant {
+  userId: number;
+  clientId: string;
+  /**
+   * What one approval gave: a code, its access tokens and its refresh tokens share it, and end together. `null` where
+   * nobody approved anything, as the client acts as an account of its own.
+   */
+  grantId: string | null;
+  scopes: readonly Scope[];
+}
+
+/** An access token that is signed and not good yet: it is once it is stored. */
+export interface SignedToken extends AccessGrant {
+  id: string;
+  token: string;
+  organizationId: number | null;
+  /** In milliseconds since 1970. */
+  issuedAt: number;
+  expiresAt: number;
+}
+
+/** An account, as far as a token tells of it. */
+export interface TokenAccount {
+  uid: string;
+  admin: number;
+  staff: number;
+  organizationId: number | null;
+  /** The uid of its organization. */
+  organization: string | null;
+}
+
+const accountById = prepare<{ id: number }, TokenAccount>((db, p) =>
+  db
+    .selectFrom('users')
+    .leftJoin('organizations', 'organizations.id', 'users.organization_id')
+    .select([
+      'users.uid',
+      'users.admin',
+      'users.staff',
+      'users.organization_id as organizationId',
+      'organizations.uid as organization',
+    ])
+    .where('users.id', '=', p.id)
+    .where('users.banned_at', 'is', null),
+);
+
+const accountsNotBanned = prepareWrite<{ ids: number[] }, { id: number }>((tx, p) =>
+  tx
+    .selectFrom('users')
+    .select('id')
+    .where((eb) => isOneOf(tx, eb.ref('id'), p.ids))
+    .where('banned_at', 'is', null),
+);
+
+/** Whoever deletes one of them waits until the tokens that are stored now are there, and then ends them. */
+const clientsKept = prepareWrite<{ ids: string[] }, { id: string }>((tx, p) =>
+  tx
+    .selectFrom('oauth_clients')
+    .select('id')
+    .where((eb) => isOneOf(tx, eb.ref('id'), p.ids))
+    .modifyEnd(keepingRows(tx)),
+);
+
+const insertTokens = prepareInsert('tokens', {
+  id: 'text',
+  kind: 'text',
+  user_id: 'int',
+  scopes: 'text',
+  created_at: 'int',
+  expires_at: 'int',
+  client_id: 'text',
+  grant_id: 'text',
+});
+
+/**
+ * Reads what an application asks for (RFC 6749, section 3.3). It gets what the account may hold of it, and all of that
+ * when it does not say.
+ * @param requested separated by spaces
+ * @returns the scopes, in the order of the scope table; none when the account may hold none of them; `undefined` when one
+ *   of them is no scope at all
+ */
+export function allowedScopes(
+  requested: string | undefined,
+  account: { staff: boolean; admin: boolean },
+): readonly Scope[] | undefined {
+  const held = scopesOf(account);
+  if (requested === undefined) return held;
+  const asked = scopesIn(requested);
+  return asked && held.filter((scope) => asked.includes(scope));
+}
+
+/** @returns the scopes that a text names, separated by spaces; `undefined` when there is none, or one that is no scope */
+export function scopesIn(text: string): Scope[] | undefined {
+  const scopes = text.split(' ').filter((scope) => scope !== '');
+  return scopes.length > 0 && scopes.every(isScope) ? scopes : undefined;
+}
+
+/** @returns what tokens tell of an account; nothing for one that is banned or gone */
+export async function tokenAccount(db: Reader, userId: number): Promise<TokenAccount | undefined> {
+  return (await accountById(db, { id: userId }))[0];
+}
+
+/**
+ * Signs an access token for an application, outside any unit of work, as signing takes its time. It has what the account
+ * may hold now of the grant's scopes.
+ * @param lifetime in milliseconds
+ * @throws Failure `missing` for an unknown or banned user, `forbidden` when its account may hold none of the scopes
+ */
+export async function signAccessToken(
+  db: Reader,
+  keys: Keys,
+  grant: AccessGrant,
+  lifetime: number,
+  now: number,
+): Promise<SignedToken> {
+  return signFor(await tokenAccount(db, grant.userId), keys, grant, lifetime, now);
+}
+
+/**
+ * The same for an account that has been read.
+ * @throws Failure as `signAccessToken` does; `missing` for no account
+ */
+export async function signFor(
+  account: TokenAccount | undefined,
+  keys: Keys,
+  grant: AccessGrant,
+  lifetime: number,
+  now: number,
+): Promise<SignedToken> {
+  if (account === undefined) throw missing('user');
+  const scopes = scopesOf({ staff: account.staff === 1, admin: account.admin === 1 }).filter((scope) =>
+    grant.scopes.includes(scope),
+  );
+  if (scopes.length === 0)
+    throw new Failure('forbidden', 'The account may hold none of the scopes that were asked for.');
+  const id = randomUUID();
+  const expiresAt = now + lifetime;
+  const token = await keys.sign(
+    {
+      jti: id,
+      sub: account.uid,
+      client_id: grant.clientId,
+      scope: scopes.join(' '),
+      ...(account.organization === null ? {} : { org: account.organization }),
+      admin: account.admin === 1,
+      staff: account.staff === 1,
+    },
+    { issuedAt: now, expiresAt },
+  );
+  return { ...grant, scopes, id, token, organizationId: account.organizationId, issuedAt: now, expiresAt };
+}
+
+/**
+ * Stores a signed token, from when on it is good.
+ * @throws Failure `missing` when its user was banned, or it or its client deleted, in the meantime
+ */
+export async function storeAccessToken(tx: Transaction, actor: Actor, signed: SignedToken): Promise<void> {
+  const [stored] = await storeAccessTokens(tx, [{ actor, signed }]);
+  if (stored !== true) throw missing('user');
+}
+
+/** A signed token, and who it is given to. */
+export interface TokenFor {
+  actor: Actor;
+  signed: SignedToken;
+}
+
+/**
+ * Makes what stores the tokens of requests that come at the same time in one unit of work.
+ * @returns a function that resolves once its token is durable, and throws what `storeAccessToken` does for that one alone
+ */
+export function sharedTokenStore(db: Database): (actor: Actor, signed: SignedToken) => Promise<void> {
+  const shared = new SharedWrite(db, storeAccessTokens);
+  return async (actor, signed) => {
+    if (!(await shared.write({ actor, signed }))) throw missing('user');
+  };
+}
+
+/**
+ * Stores many signed tokens.
+ * @returns for each whether it was stored: it was not when its user was banned, or it or its client deleted, in the
+ *   meantime
+ */
+export async function storeAccessTokens(tx: Transaction, tokens: readonly TokenFor[]): Promise<boolean[]> {
+  const idsOf = <T>(id: (signed: SignedToken) => T): T[] => [...new Set(tokens.map((one) => id(one.signed)))];
+  const clients = await clientsKept(tx, { ids: idsOf(({ clientId }) => clientId) });
+  const users = await accountsNotBanned(tx, { ids: idsOf(({ userId }) => userId) });
+  const clientIds = new Set(clients.map(({ id }) => id));
+  const userIds = new Set(users.map(({ id }) => id));
+  const good = tokens.map(({ signed }) => clientIds.has(signed.clientId) && userIds.has(signed.userId));
+  const stored = tokens
+    .filter((_token, index) => good[index])
+    .map(({ actor, signed }) => ({ actor, signed, scopes: signed.scopes.join(' ') }));
+  await insertTokens(
+    tx,
+    stored.map(({ signed: { id, userId, clientId, grantId, issuedAt, expiresAt }, scopes }) => [
+      id,
+      'jwt',
+      userId,
+      scopes,
+      issuedAt,
+      expiresAt,
+      clientId,
+      grantId,
+    ]),
+  );
+  await recordChanges(
+    tx,
+    stored.map(({ actor, signed, scopes }) => {
+      const { id, userId, clientId, grantId, organizationId, issuedAt, expiresAt } = signed;
+      const after = {
+        user: userId,
+        kind: 'jwt',
+        client: clientId,
+        grant: grantId,
+        scopes,
+        expires_at: expiresAt,
+      };
+      const object = ['token', id] as const;
+      return {
+        actor,
+        change: { at: issuedAt, action: 'token.create', object, organizationId, before: null, after },
+      };
+    }),
+  );
+  return good;
+}

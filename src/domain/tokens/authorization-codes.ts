@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import type { Actor } from '../../auth/callers.ts';
+import { isScope, type Scope } from '../../auth/scopes.ts';
+import { hashSecret, randomText } from '../../auth/secrets.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { prepare, prepareWrite } from '../../db/prepared.ts';
+import { recordChange } from '../shared/audit.ts';
+
+/** 256 bits in letters and digits. */
+const CODE_LENGTH = 43;
+/** RFC 6749, section 4.1.2 allows ten minutes at most; a client needs seconds. */
+const LIFETIME = 60_000;
+
+/** What a user approved, waiting for its client to fetch it. */
+export interface NewCode {
+  clientId: string;
+  userId: number;
+  organizationId: number | null;
+  /** As the authorization request had it; `null` when it had none. */
+  redirectUri: string | null;
+  scopes: readonly Scope[];
+  /** S256 (RFC 7636, section 4.2). */
+  codeChallenge: string;
+}
+
+/**
+ * Makes an authorization code (RFC 6749, section 4.1.2) that is good once and for a minute.
+ * @returns the code, which is stored hashed
+ */
+export async function issueCode(tx: Transaction, actor: Actor, input: NewCode, now: number): Promise<string> {
+  const code = randomText(CODE_LENGTH);
+  const grantId = randomUUID();
+  const scopes = input.scopes.join(' ');
+  await tx
+    .insertInto('oauth_codes')
+    .values({
+      code_hash: hashSecret(code),
+      client_id: input.clientId,
+      user_id: input.userId,
+      grant_id: grantId,
+      redirect_uri: input.redirectUri,
+      scopes,
+      code_challenge: input.codeChallenge,
+      expires_at: now + LIFETIME,
+    })
+    .execute();
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'grant.create',
+    object: ['grant', grantId],
+    organizationId: input.organizationId,
+    before: null,
+    after: { user: input.userId, client: input.clientId, scopes },
+  });
+  return code;
+}
+
+/** An authorization code as it is stored. */
+export interface AuthorizationCode {
+  clientId: string;
+  userId: number;
+  grantId: string;
+  /** As the authorization request had it; `null` when it had none. */
+  redirectUri: string | null;
+  scopes: readonly Scope[];
+  codeChallenge: string;
+  /** In milliseconds since 1970. */
+  expiresAt: number;
+  usedAt: number | null;
+}
+
+interface CodeRow {
+  client_id: string;
+  user_id: number;
+  grant_id: string;
+  redirect_uri: string | null;
+  scopes: string;
+  code_challenge: string;
+  expires_at: number;
+  used_at: number | null;
+}
+
+const byHash = prepare<{ hash: string }, CodeRow>((db, p) =>
+  db.selectFrom('oauth_codes').selectAll().where('code_hash', '=', p.hash),
+);
+
+const take = prepareWrite<{ hash: string; now: number }, { grant_id: string }>((tx, p) =>
+  tx
+    .updateTable('oauth_codes')
+    .set({ used_at: p.now })
+    .where('code_hash', '=', p.hash)
+    .where('used_at', 'is', null)
+    .returning('grant_id'),
+);
+
+/** @returns what is known of a code, good or not; it is forgotten some time after it expired */
+export async function findCode(db: Reader, code: string): Promise<AuthorizationCode | undefined> {
+  const [row] = await byHash(db, { hash: hashSecret(code) });
+  return (
+    row && {
+      clientId: row.client_id,
+      userId: row.user_id,
+      grantId: row.grant_id,
+      redirectUri: row.redirect_uri,
+      scopes: row.scopes.split(' ').filter(isScope),
+      codeChallenge: row.code_challenge,
+      expiresAt: row.expires_at,
+      usedAt: row.used_at,
+    }
+  );
+}
+
+/**
+ * Uses a code up, in the unit of work that makes its tokens. Of two who try at once, one does.
+ * @returns whether it was still there to be used
+ */
+export async function takeCode(tx: Transaction, code: string, now: number): Promise<boolean> {
+  return (await take(tx, { hash: hashSecret(code), now })).length > 0;
+}

@@ -1,0 +1,46 @@
+import type { Transaction } from '../../db/engine.ts';
+
+/**
+ * Revokes the access tokens of a client. The caller tells the other instances, with `credentialsChanged`.
+ * @param userId of whose account; `null` for all
+ * @returns how many had not been revoked
+ */
+export async function revokeAccessTokens(
+  tx: Transaction,
+  clientId: string,
+  userId: number | null,
+  now: number,
+): Promise<number> {
+  let query = tx
+    .updateTable('tokens')
+    .set({ revoked_at: now })
+    .where('client_id', '=', clientId)
+    .where('revoked_at', 'is', null);
+  if (userId !== null) query = query.where('user_id', '=', userId);
+  return Number((await query.executeTakeFirst()).numUpdatedRows);
+}
+
+/**
+ * Revokes the refresh tokens of a client for an account.
+ * @returns how many had not been revoked
+ */
+export async function revokeRefreshTokens(
+  tx: Transaction,
+  clientId: string,
+  userId: number,
+  now: number,
+): Promise<number> {
+  let count = 0;
+  for (;;) {
+    const { numUpdatedRows } = await tx
+      .updateTable('refresh_tokens')
+      .set({ revoked_at: now })
+      .where('user_id', '=', userId)
+      .where('client_id', '=', clientId)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return count;
+    // Once more: on PostgreSQL, a rotation that this has waited for has left a successor that it did not see.
+    count += Number(numUpdatedRows);
+  }
+}

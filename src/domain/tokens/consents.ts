@@ -1,0 +1,212 @@
+import type { Actor } from '../../auth/callers.ts';
+import type { Scope } from '../../auth/scopes.ts';
+import { type Reader, type Transaction, WriteConflict } from '../../db/engine.ts';
+import { prepare, prepareWrite } from '../../db/prepared.ts';
+import { recordChange } from '../shared/audit.ts';
+import { revokeAccessTokens, revokeRefreshTokens } from './client-tokens.ts';
+import { credentialsChanged } from './credentials.ts';
+import { missing } from '../shared/failure.ts';
+
+/** Whose consent it is, and which application's. */
+export interface Consenter {
+  userId: number;
+  organizationId: number | null;
+  clientId: string;
+}
+
+interface Key {
+  user: number;
+  client: string;
+  scopes: string;
+}
+
+const scopeSets = prepare<Omit<Key, 'scopes'>, { scopes: string }>((db, p) =>
+  db
+    .selectFrom('oauth_consents')
+    .select('scopes')
+    .where('user_id', '=', p.user)
+    .where('client_id', '=', p.client),
+);
+
+/** Holds the row, on PostgreSQL, until the unit of work is done: a withdrawal waits, and then finds what was made. */
+const claim = prepareWrite<Key, { scopes: string }>((tx, p) =>
+  tx
+    .updateTable('oauth_consents')
+    .set((eb) => ({ created_at: eb.ref('created_at') }))
+    .where('user_id', '=', p.user)
+    .where('client_id', '=', p.client)
+    .where('scopes', '=', p.scopes)
+    .returning('scopes'),
+);
+
+const insert = prepareWrite<Key & { now: number }, { scopes: string }>((tx, p) =>
+  tx
+    .insertInto('oauth_consents')
+    .values({ user_id: p.user, client_id: p.client, scopes: p.scopes, created_at: p.now })
+    .onConflict((conflict) => conflict.columns(['user_id', 'client_id', 'scopes']).doNothing())
+    .returning('scopes'),
+);
+
+/** @returns whether the user has allowed the client all of these scopes at once, and not withdrawn it */
+export async function hasConsented(
+  db: Reader,
+  { userId, clientId }: Consenter,
+  scopes: readonly Scope[],
+): Promise<boolean> {
+  return (await coveringSet(db, userId, clientId, scopes)) !== undefined;
+}
+
+/**
+ * Counts on a consent that was given before, in the unit of work that grants something because of it.
+ * @returns whether it is still there
+ */
+export async function relyOnConsent(
+  tx: Transaction,
+  { userId, clientId }: Consenter,
+  scopes: readonly Scope[],
+): Promise<boolean> {
+  const covering = await coveringSet(tx, userId, clientId, scopes);
+  if (covering === undefined) return false;
+  return (await claim(tx, { user: userId, client: clientId, scopes: covering })).length > 0;
+}
+
+/**
+ * Remembers what a user has just allowed a client.
+ * @param scopes in the order of the scope table, as `allowedScopes` gives them
+ */
+export async function rememberConsent(
+  tx: Transaction,
+  actor: Actor,
+  consenter: Consenter,
+  scopes: readonly Scope[],
+  now: number,
+): Promise<void> {
+  const { userId, organizationId, clientId } = consenter;
+  const key = { user: userId, client: clientId, scopes: scopes.join(' ') };
+  const inserted = await insert(tx, { ...key, now });
+  if (inserted.length === 0) {
+    if ((await claim(tx, key)).length === 0)
+      throw new WriteConflict('The consent was withdrawn at the same time.');
+    return;
+  }
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'consent.give',
+    object: ['client', clientId],
+    organizationId,
+    before: null,
+    after: { user: userId, scopes: key.scopes },
+  });
+}
+
+/**
+ * Withdraws all that a user has allowed a client: its access tokens and refresh tokens for the user end at once, and so
+ * do codes that it has not used.
+ * @throws Failure `missing` when the user has allowed it nothing
+ */
+export async function withdrawConsent(
+  tx: Transaction,
+  actor: Actor,
+  { userId, organizationId, clientId }: Consenter,
+  now: number,
+): Promise<void> {
+  const withdrawn = await tx
+    .deleteFrom('oauth_consents')
+    .where('user_id', '=', userId)
+    .where('client_id', '=', clientId)
+    .returning('scopes')
+    .execute();
+  if (withdrawn.length === 0) throw missing('application');
+  const codes = await tx
+    .deleteFrom('oauth_codes')
+    .where('user_id', '=', userId)
+    .where('client_id', '=', clientId)
+    .where('used_at', 'is', null)
+    .executeTakeFirst();
+  const refreshTokens = await revokeRefreshTokens(tx, clientId, userId, now);
+  const accessTokens = await revokeAccessTokens(tx, clientId, userId, now);
+  await credentialsChanged(tx);
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'consent.withdraw',
+    object: ['client', clientId],
+    organizationId,
+    before: { user: userId, scopes: withdrawn.map(({ scopes }) => scopes).sort() },
+    after: {
+      codes: Number(codes.numDeletedRows),
+      refresh_tokens: refreshTokens,
+      access_tokens: accessTokens,
+    },
+  });
+}
+
+/** An application that a user has allowed something. */
+export interface ConnectedApplication {
+  clientId: string;
+  name: string;
+  /** Everything that it was allowed, over all its requests. */
+  scopes: string[];
+  /** When it was first allowed something, in milliseconds since 1970. */
+  since: number;
+  /** When one of its tokens was last used, and from where; `null` when none was of those that are still kept. */
+  lastUse: { at: number; address: string | null } | null;
+}
+
+/** @returns the applications that a user has allowed something, by name */
+export async function connectedApplications(db: Reader, userId: number): Promise<ConnectedApplication[]> {
+  const rows = await db
+    .selectFrom('oauth_consents')
+    .innerJoin('oauth_clients', 'oauth_clients.id', 'oauth_consents.client_id')
+    .select(['oauth_clients.id', 'oauth_clients.name', 'oauth_consents.scopes', 'oauth_consents.created_at'])
+    .where('oauth_consents.user_id', '=', userId)
+    .orderBy('oauth_clients.name')
+    .orderBy('oauth_clients.id')
+    .orderBy('oauth_consents.created_at')
+    .execute();
+  const applications = new Map<string, ConnectedApplication>();
+  for (const { id, name, scopes, created_at } of rows) {
+    const known = applications.get(id);
+    const all = [...new Set([...(known?.scopes ?? []), ...scopes.split(' ')])];
+    applications.set(id, {
+      clientId: id,
+      name,
+      scopes: all,
+      since: known?.since ?? created_at,
+      lastUse: known === undefined ? await lastUseOf(db, userId, id) : known.lastUse,
+    });
+  }
+  return [...applications.values()];
+}
+
+async function lastUseOf(
+  db: Reader,
+  userId: number,
+  clientId: string,
+): Promise<ConnectedApplication['lastUse']> {
+  const row = await db
+    .selectFrom('tokens')
+    .select(['last_used_at', 'last_used_from'])
+    .where('client_id', '=', clientId)
+    .where('user_id', '=', userId)
+    .where('last_used_at', 'is not', null)
+    .orderBy('last_used_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined || row.last_used_at === null
+    ? null
+    : { at: row.last_used_at, address: row.last_used_from };
+}
+
+/** @returns the text of a set that was allowed at once and has all of these scopes */
+async function coveringSet(
+  db: Reader,
+  userId: number,
+  clientId: string,
+  scopes: readonly Scope[],
+): Promise<string | undefined> {
+  const sets = await scopeSets(db, { user: userId, client: clientId });
+  return sets.find((set) => {
+    const allowed = new Set(set.scopes.split(' '));
+    return scopes.every((scope) => allowed.has(scope));
+  })?.scopes;
+}

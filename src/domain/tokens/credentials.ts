@@ -1,0 +1,135 @@
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { nameKey } from '../../db/portable.ts';
+import { prepare } from '../../db/prepared.ts';
+import { hashSecret } from '../../auth/secrets.ts';
+
+/** One token and its account, as far as a request must know. */
+export interface Credential {
+  tokenId: string;
+  scopes: string;
+  allowedAddresses: string | null;
+  expiresAt: number | null;
+  revokedAt: number | null;
+  userId: number;
+  uid: string;
+  emailKey: string;
+  organizationId: number | null;
+  admin: number;
+  staff: number;
+  bannedAt: number | null;
+}
+
+/** What is read of the account of a token, whichever way it is found. */
+const ACCOUNT = [
+  'users.id as userId',
+  'users.uid as uid',
+  'users.email_key as emailKey',
+  'users.organization_id as organizationId',
+  'users.admin as admin',
+  'users.staff as staff',
+  'users.banned_at as bannedAt',
+] as const;
+
+const selectCredential = (db: Reader) =>
+  db
+    .selectFrom('tokens')
+    .innerJoin('users', 'users.id', 'tokens.user_id')
+    .select([
+      'tokens.id as tokenId',
+      'tokens.scopes as scopes',
+      'tokens.allowed_addresses as allowedAddresses',
+      'tokens.expires_at as expiresAt',
+      'tokens.revoked_at as revokedAt',
+      ...ACCOUNT,
+    ]);
+
+const byId = prepare<{ id: string }, Credential>((db, p) =>
+  selectCredential(db).where('tokens.id', '=', p.id),
+);
+const bySecret = prepare<{ hash: string }, Credential>((db, p) =>
+  selectCredential(db).where('tokens.secret_hash', '=', p.hash),
+);
+
+/** The one row of `credential_changes`. */
+const ROW = { id: 1 };
+const readChanges = prepare<typeof ROW, { changes: number }>((db, p) =>
+  db.selectFrom('credential_changes').select('changes').where('id', '=', p.id),
+);
+
+/**
+ * Tells every instance that a credential may have ended. To be called in the unit of work that bans a user, changes
+ * their rights, revokes a token, or changes or deletes a client.
+ */
+export async function credentialsChanged(tx: Transaction): Promise<void> {
+  await tx
+    .updateTable('credential_changes')
+    .set((eb) => ({ changes: eb('changes', '+', 1) }))
+    .execute();
+}
+
+/** @returns a number that is another one once a unit of work that called `credentialsChanged` is durable */
+export async function credentialChanges(db: Reader): Promise<number> {
+  return (await readChanges(db, ROW))[0]?.changes ?? 0;
+}
+
+/** @returns the credential with this id, valid or not */
+export async function credentialById(db: Reader, id: string): Promise<Credential | undefined> {
+  return (await byId(db, { id }))[0];
+}
+
+/** @returns the credential of a personal access token, valid or not */
+export async function credentialBySecret(db: Reader, token: string): Promise<Credential | undefined> {
+  return (await bySecret(db, { hash: hashSecret(token) }))[0];
+}
+
+/** An account, as far as a token that no table has must know it. */
+export type Holder = Pick<
+  Credential,
+  'userId' | 'uid' | 'emailKey' | 'organizationId' | 'admin' | 'staff' | 'bannedAt'
+> & {
+  /** The uid of their organization; `null` for staff. */
+  organization: string | null;
+};
+
+const selectHolder = (db: Reader) =>
+  db
+    .selectFrom('users')
+    .leftJoin('organizations', 'organizations.id', 'users.organization_id')
+    .select([...ACCOUNT, 'organizations.uid as organization']);
+
+const holderByUid = prepare<{ uid: string }, Holder>((db, p) =>
+  selectHolder(db).where('users.uid', '=', p.uid),
+);
+const holderByEmail = prepare<{ email: string }, Holder>((db, p) =>
+  selectHolder(db).where('users.email_key', '=', p.email),
+);
+
+/** @returns the account with this uid or e-mail address, banned or not */
+export async function holderOf(
+  db: Reader,
+  user: { uid: string } | { email: string },
+): Promise<Holder | undefined> {
+  const found =
+    'uid' in user
+      ? await holderByUid(db, { uid: user.uid })
+      : await holderByEmail(db, { email: nameKey(user.email) });
+  return found[0];
+}
+
+/** When and from where a token was last used. */
+export interface TokenUse {
+  at: number;
+  address: string;
+}
+
+/** Writes the last use of each token, keyed by its id; a later use that is already there stays. */
+export async function recordTokenUse(tx: Transaction, uses: ReadonlyMap<string, TokenUse>): Promise<void> {
+  for (const [id, use] of uses) {
+    await tx
+      .updateTable('tokens')
+      .set({ last_used_at: use.at, last_used_from: use.address })
+      .where('id', '=', id)
+      .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', use.at)]))
+      .execute();
+  }
+}

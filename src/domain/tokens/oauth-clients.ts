@@ -1,0 +1,260 @@
+import type { Actor } from '../../auth/callers.ts';
+import { isScope, type Scope } from '../../auth/scopes.ts';
+import { hashSecret, randomText } from '../../auth/secrets.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { prepare } from '../../db/prepared.ts';
+import { recordChange } from '../shared/audit.ts';
+import { revokeAccessTokens } from './client-tokens.ts';
+import { credentialsChanged } from './credentials.ts';
+import { invalid, missing } from '../shared/failure.ts';
+import { cleanName } from '../shared/names.ts';
+import { redirectFault } from './redirect-addresses.ts';
+
+const ID_LENGTH = 20;
+/** 256 bits in letters and digits. */
+const SECRET_LENGTH = 43;
+export const MAX_REDIRECT_URIS = 20;
+
+/** The client of the API description, which every deployment has unless someone deletes it. */
+export const DOCS_CLIENT = 'assay-docs';
+/** Where it is answered, below the address of the deployment. */
+export const DOCS_REDIRECT = '/docs/oauth2-redirect.html';
+
+/** An application that may ask for tokens (RFC 6749, section 2). */
+export interface OAuthClient {
+  id: string;
+  name: string;
+  kind: 'public' | 'confidential';
+  secretHash: string | null;
+  /** One that begins with a slash is relative to this deployment. */
+  redirectUris: readonly string[];
+  implicit: boolean;
+  /** The most that it can be given; `null` for whatever its users may hold. */
+  scopes: readonly Scope[] | null;
+  /** The account that it acts as with client credentials; `null` forbids that grant. */
+  userId: number | null;
+  createdAt: number;
+}
+
+interface ClientRow {
+  id: string;
+  name: string;
+  kind: 'public' | 'confidential';
+  secret_hash: string | null;
+  redirect_uris: string;
+  implicit: number;
+  scopes: string | null;
+  user_id: number | null;
+  created_at: number;
+}
+
+const byId = prepare<{ id: string }, ClientRow>((db, p) =>
+  db.selectFrom('oauth_clients').selectAll().where('id', '=', p.id),
+);
+
+/** @returns the client with this id */
+export async function clientById(db: Reader, id: string): Promise<OAuthClient | undefined> {
+  const [row] = await byId(db, { id });
+  return row && fromRow(row);
+}
+
+/** @returns every client, oldest first */
+export async function listClients(db: Reader): Promise<OAuthClient[]> {
+  const rows = await db.selectFrom('oauth_clients').selectAll().orderBy('created_at').orderBy('id').execute();
+  return rows.map(fromRow);
+}
+
+export interface NewClient {
+  name: string;
+  kind: 'public' | 'confidential';
+  redirectUris: readonly string[];
+  implicit: boolean;
+  /** The most that it can be given; absent for whatever its users may hold. */
+  scopes?: readonly string[] | undefined;
+  /** Whom it acts as with client credentials, for a confidential client. */
+  userId: number | null;
+}
+
+/**
+ * Registers an application.
+ * @returns its id and, for a confidential client, its secret, which is not stored and cannot be shown again
+ * @throws Failure `invalid` for redirect addresses that may not be registered, scopes that are none, and a public client
+ *   with an account
+ */
+export async function createClient(
+  tx: Transaction,
+  actor: Actor,
+  input: NewClient,
+  now: number,
+): Promise<{ id: string; secret: string | null }> {
+  const name = cleanName('name', input.name);
+  const { kind, redirectUris, implicit, scopes = null, userId } = input;
+  if (redirectUris.length > MAX_REDIRECT_URIS)
+    throw invalid({ property: 'redirect', message: `must be at most ${MAX_REDIRECT_URIS}` });
+  const faults = redirectUris.flatMap((uri, index) => {
+    const message = redirectFault(uri);
+    return message === undefined ? [] : [{ property: `redirect.${index}`, message, value: uri }];
+  });
+  if (faults.length > 0) throw invalid(faults);
+  if (kind === 'public' && userId !== null) {
+    throw invalid({
+      property: 'user',
+      message: 'is for confidential clients only: a public one cannot prove itself',
+    });
+  }
+  if (redirectUris.length === 0 && userId === null) {
+    throw invalid({
+      property: 'redirect',
+      message: 'must name an address, or the client an account that it acts as',
+    });
+  }
+  const unknown = scopes?.find((scope) => !isScope(scope));
+  if (unknown !== undefined)
+    throw invalid({ property: 'scopes', message: 'has an unknown scope', value: unknown });
+  if (scopes?.length === 0) throw invalid({ property: 'scopes', message: 'must name at least one' });
+  const id = randomText(ID_LENGTH);
+  const secret = kind === 'confidential' ? randomText(SECRET_LENGTH) : null;
+  await tx
+    .insertInto('oauth_clients')
+    .values({
+      id,
+      name,
+      kind,
+      secret_hash: secret === null ? null : hashSecret(secret),
+      redirect_uris: JSON.stringify(redirectUris),
+      implicit: implicit ? 1 : 0,
+      scopes: scopes === null ? null : [...new Set(scopes)].join(' '),
+      user_id: userId,
+      created_at: now,
+    })
+    .execute();
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'client.create',
+    object: ['client', id],
+    organizationId: null,
+    before: null,
+    after: { name, kind, redirect_uris: redirectUris, implicit, scopes, user: userId },
+  });
+  return { id, secret };
+}
+
+/**
+ * Lets a client use the implicit flow, or no longer.
+ * @throws Failure `missing` for an unknown client
+ */
+export async function setImplicit(
+  tx: Transaction,
+  actor: Actor,
+  id: string,
+  implicit: boolean,
+  now: number,
+): Promise<void> {
+  const before = await requireClient(tx, id);
+  if (before.implicit === implicit) return;
+  await tx
+    .updateTable('oauth_clients')
+    .set({ implicit: implicit ? 1 : 0 })
+    .where('id', '=', id)
+    .execute();
+  await credentialsChanged(tx);
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'client.update',
+    object: ['client', id],
+    organizationId: null,
+    before: { implicit: before.implicit },
+    after: { implicit },
+  });
+}
+
+/**
+ * Gives a confidential client another secret; the one before is good for nothing from then on.
+ * @returns the secret, which is not stored and cannot be shown again
+ * @throws Failure `missing` for an unknown client, `invalid` for a public one
+ */
+export async function renewClientSecret(
+  tx: Transaction,
+  actor: Actor,
+  id: string,
+  now: number,
+): Promise<string> {
+  const { kind } = await requireClient(tx, id);
+  if (kind === 'public')
+    throw invalid({ property: 'newSecret', message: 'is for confidential clients only' });
+  const secret = randomText(SECRET_LENGTH);
+  await tx
+    .updateTable('oauth_clients')
+    .set({ secret_hash: hashSecret(secret) })
+    .where('id', '=', id)
+    .execute();
+  await credentialsChanged(tx);
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'client.renew-secret',
+    object: ['client', id],
+    organizationId: null,
+    before: null,
+    after: null,
+  });
+  return secret;
+}
+
+/**
+ * Deletes a client, which ends its access tokens at once, with its refresh tokens, codes and consents.
+ * @throws Failure `missing` for an unknown client
+ */
+export async function deleteClient(tx: Transaction, actor: Actor, id: string, now: number): Promise<void> {
+  const deleted = await tx
+    .deleteFrom('oauth_clients')
+    .where('id', '=', id)
+    .returning(['name', 'kind', 'redirect_uris', 'implicit', 'scopes', 'user_id'])
+    .executeTakeFirst();
+  if (deleted === undefined) throw missing('client');
+  const { name, kind, redirect_uris, implicit, scopes, user_id } = deleted;
+  // After the client and what hangs on it, whose rows a grant that is being made holds until its tokens are there.
+  const tokens = await revokeAccessTokens(tx, id, null, now);
+  await credentialsChanged(tx);
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'client.delete',
+    object: ['client', id],
+    organizationId: null,
+    before: {
+      name,
+      kind,
+      redirect_uris: JSON.parse(redirect_uris) as string[],
+      implicit: implicit === 1,
+      scopes: scopes?.split(' ') ?? null,
+      user: user_id,
+    },
+    after: { tokens },
+  });
+}
+
+/** @returns those of the scopes that the client can be given */
+export function scopesFor(client: OAuthClient, scopes: readonly Scope[]): readonly Scope[] {
+  const { scopes: most } = client;
+  return most === null ? scopes : scopes.filter((scope) => most.includes(scope));
+}
+
+/** @throws Failure `missing` when there is none */
+export async function requireClient(db: Reader, id: string): Promise<OAuthClient> {
+  const client = await clientById(db, id);
+  if (client === undefined) throw missing('client');
+  return client;
+}
+
+function fromRow(row: ClientRow): OAuthClient {
+  return {
+    id: row.id,
+    name: row.name,
+    kind: row.kind,
+    secretHash: row.secret_hash,
+    redirectUris: JSON.parse(row.redirect_uris) as string[],
+    implicit: row.implicit === 1,
+    scopes: row.scopes === null ? null : row.scopes.split(' ').filter(isScope),
+    userId: row.user_id,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import type { Actor } from '../../auth/callers.ts';
+import { isScope, type Scope } from '../../auth/scopes.ts';
+import { hashSecret, randomText } from '../../auth/secrets.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { prepare, prepareWrite } from '../../db/prepared.ts';
+import { recordChange } from '../shared/audit.ts';
+
+/** 256 bits in letters and digits. */
+const SECRET_LENGTH = 43;
+
+/** A refresh token (RFC 6749, section 1.5), as it is stored. */
+export interface RefreshToken {
+  id: string;
+  clientId: string;
+  userId: number;
+  /** What one approval gave: a code, its access tokens and its refresh tokens share it, and end together. */
+  grantId: string;
+  /** What was approved, whatever an access token of it has asked for. */
+  scopes: readonly Scope[];
+  /** In milliseconds since 1970. */
+  expiresAt: number;
+  /** When the whole grant ends, however often it is refreshed. */
+  grantExpiresAt: number;
+  /** When it was exchanged for the next one. */
+  usedAt: number | null;
+  revokedAt: number | null;
+}
+
+/** What a new refresh token is for. */
+export interface NewRefreshToken {
+  clientId: string;
+  userId: number;
+  organizationId: number | null;
+  grantId: string;
+  scopes: readonly Scope[];
+  /** In milliseconds since 1970. */
+  grantExpiresAt: number;
+}
+
+interface RefreshTokenRow {
+  id: string;
+  client_id: string;
+  user_id: number;
+  grant_id: string;
+  scopes: string;
+  expires_at: number;
+  grant_expires_at: number;
+  used_at: number | null;
+  revoked_at: number | null;
+}
+
+const bySecret = prepare<{ hash: string }, RefreshTokenRow>((db, p) =>
+  db.selectFrom('refresh_tokens').selectAll().where('secret_hash', '=', p.hash),
+);
+
+const insert = prepareWrite<
+  {
+    id: string;
+    hash: string;
+    client: string;
+    user: number;
+    grant: string;
+    scopes: string;
+    now: number;
+    expires: number;
+    grantExpires: number;
+  },
+  never
+>((tx, p) =>
+  tx.insertInto('refresh_tokens').values({
+    id: p.id,
+    secret_hash: p.hash,
+    client_id: p.client,
+    user_id: p.user,
+    grant_id: p.grant,
+    scopes: p.scopes,
+    created_at: p.now,
+    expires_at: p.expires,
+    grant_expires_at: p.grantExpires,
+  }),
+);
+
+const take = prepareWrite<{ id: string; now: number }, { id: string }>((tx, p) =>
+  tx
+    .updateTable('refresh_tokens')
+    .set({ used_at: p.now })
+    .where('id', '=', p.id)
+    .where('used_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .returning('id'),
+);
+
+/** @returns the refresh token with this secret, good or not */
+export async function refreshTokenBySecret(db: Reader, secret: string): Promise<RefreshToken | undefined> {
+  const [row] = await bySecret(db, { hash: hashSecret(secret) });
+  return (
+    row && {
+      id: row.id,
+      clientId: row.client_id,
+      userId: row.user_id,
+      grantId: row.grant_id,
+      scopes: row.scopes.split(' ').filter(isScope),
+      expiresAt: row.expires_at,
+      grantExpiresAt: row.grant_expires_at,
+      usedAt: row.used_at,
+      revokedAt: row.revoked_at,
+    }
+  );
+}
+
+/**
+ * Makes a refresh token.
+ * @param lifetime in milliseconds; the grant's own end comes first where it is sooner
+ * @param before the id of the one that it replaces; `null` for the first of a grant
+ * @returns its secret, which is stored hashed
+ */
+export async function issueRefreshToken(
+  tx: Transaction,
+  actor: Actor,
+  input: NewRefreshToken,
+  lifetime: number,
+  before: string | null,
+  now: number,
+): Promise<string> {
+  const id = randomUUID();
+  const secret = randomText(SECRET_LENGTH);
+  const { clientId, userId, organizationId, grantId, grantExpiresAt } = input;
+  const scopes = input.scopes.join(' ');
+  const expiresAt = Math.min(now + lifetime, grantExpiresAt);
+  await insert(tx, {
+    id,
+    hash: hashSecret(secret),
+    client: clientId,
+    user: userId,
+    grant: grantId,
+    scopes,
+    now,
+    expires: expiresAt,
+    grantExpires: grantExpiresAt,
+  });
+  await recordChange(tx, actor, {
+    at: now,
+    action: before === null ? 'refresh-token.create' : 'refresh-token.rotate',
+    object: ['refresh-token', id],
+    organizationId,
+    before: before === null ? null : { id: before },
+    after: { user: userId, client: clientId, grant: grantId, scopes, expires_at: expiresAt },
+  });
+  return secret;
+}
+
+/**
+ * Uses a refresh token up. Of two who try at once, one does.
+ * @returns whether it was still there to be used
+ */
+export async function takeRefreshToken(tx: Transaction, id: string, now: number): Promise<boolean> {
+  return (await take(tx, { id, now })).length > 0;
+}

@@ -1,0 +1,233 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { AddressSet } from '../../auth/addresses.ts';
+import { type ExternalIssuer, type ExternalToken, isExternal } from '../../auth/external-issuer.ts';
+import type { Keys } from '../../auth/keys.ts';
+import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';
+import { isPersonalToken, looksPersonal } from '../../auth/secrets.ts';
+import type { Database } from '../../db/engine.ts';
+import { SharedQuestion } from '../../db/shared-question.ts';
+import {
+  type Credential,
+  credentialChanges,
+  credentialById,
+  credentialBySecret,
+  holderOf,
+  recordTokenUse,
+  type TokenUse,
+} from './credentials.ts';
+
+const MAX_TOKENS = 50_000;
+const FLUSH_MILLISECONDS = 5_000;
+/** Last uses written in one unit of work, so that others need not wait long. */
+const USES_AT_ONCE = 500;
+
+/** A token that is good now, and what it is good for. */
+export interface Identity {
+  tokenId: string;
+  userId: number;
+  uid: string;
+  emailKey: string;
+  organizationId: number | null;
+  admin: boolean;
+  staff: boolean;
+  scopes: ReadonlySet<Scope>;
+  /** `null` allows every address. */
+  allowed: AddressSet | null;
+}
+
+interface Entry {
+  identity: Identity;
+  expiresAt: number;
+  /** What a token of the external issuer says, of which the database knows nothing. */
+  external: ExternalToken | undefined;
+  /** What had happened when this was read: while no more has, it holds. */
+  seen: Changes;
+}
+
+/** What may have ended a token: credentials that changed, and signing keys that were taken away. */
+interface Changes {
+  credentials: number;
+  keys: number;
+}
+
+/**
+ * Turns tokens into identities. A verified token is remembered by its SHA-256, so its signature is checked once,
+ * and again when a signing key was taken away; expiry is checked at every use, and revocation and bans whenever the
+ * database says that credentials have changed.
+ */
+export class TokenCache {
+  readonly #db: Database;
+  readonly #keys: Keys;
+  readonly #external: ExternalIssuer | undefined;
+  readonly #entries = new LRUCache<string, Entry>({ max: MAX_TOKENS });
+  #uses = new Map<string, TokenUse>();
+  readonly #timer: NodeJS.Timeout;
+  readonly #changes = new SharedQuestion(() => this.#readChanges());
+  #hits = 0;
+  #misses = 0;
+
+  /** @param external whose tokens are accepted beside our own */
+  constructor(db: Database, keys: Keys, external?: ExternalIssuer) {
+    this.#db = db;
+    this.#keys = keys;
+    this.#external = external;
+    // A use that could not be written is not lost: it waits for the next flush.
+    this.#timer = setInterval(() => void this.flush().catch(() => undefined), FLUSH_MILLISECONDS).unref();
+  }
+
+  /** @returns who holds the token; `undefined` when it is unknown, expired or revoked, or its user is banned */
+  async identify(token: string, now: number): Promise<Identity | undefined> {
+    const key = createHash('sha256').update(token).digest('base64');
+    // Counted before the reading that it stands for, so that a change in between is seen next time.
+    const seen = await this.#changes.ask();
+    const entry = this.#entries.get(key);
+    // Of ours, it may have been signed with a key that is gone, so it is proved anew.
+    const known = entry?.external !== undefined || entry?.seen.keys === seen.keys ? entry : undefined;
+    if (known?.seen.credentials === seen.credentials) {
+      this.#hits += 1;
+      return known.expiresAt > now ? known.identity : undefined;
+    }
+    this.#misses += 1;
+    const external = known === undefined ? await this.#readExternal(token, now) : known.external;
+    const credential =
+      external !== undefined
+        ? await this.#credentialOf(external)
+        : known === undefined
+          ? await this.#prove(token, now)
+          : await credentialById(this.#db.read, known.identity.tokenId);
+    if (credential === undefined || !isValid(credential, now)) {
+      this.#entries.delete(key);
+      return undefined;
+    }
+    const identity =
+      known !== undefined && isSame(known.identity, credential) ? known.identity : toIdentity(credential);
+    this.#entries.set(key, {
+      identity,
+      expiresAt: credential.expiresAt ?? Number.POSITIVE_INFINITY,
+      external,
+      seen,
+    });
+    return identity;
+  }
+
+  /** Remembers that a token was used; written with the next flush. */
+  used(tokenId: string, use: TokenUse): void {
+    // Nobody has a row for those of others.
+    if (!isExternal(tokenId)) this.#uses.set(tokenId, use);
+  }
+
+  /** Writes the last uses that wait. */
+  async flush(): Promise<void> {
+    if (this.#uses.size === 0) return;
+    const waiting = [...this.#uses];
+    this.#uses = new Map();
+    while (waiting.length > 0) {
+      const some = waiting.splice(0, USES_AT_ONCE);
+      try {
+        await this.#db.write((tx) => recordTokenUse(tx, new Map(some)));
+      } catch (error) {
+        this.#uses = new Map([...some, ...waiting, ...this.#uses]);
+        throw error;
+      }
+    }
+  }
+
+  /** Tokens that needed no look at the database, and those that did. */
+  statistics(): { hits: number; misses: number } {
+    return { hits: this.#hits, misses: this.#misses };
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush().catch(() => undefined);
+  }
+
+  /** How often credentials have changed, as the database has it, and how often a signing key was taken away. */
+  async #readChanges(): Promise<Changes> {
+    const keys = await this.#keys.removals();
+    return { credentials: await credentialChanges(this.#db.read), keys };
+  }
+
+  /**
+   * Checks a token that was not seen before, if it is of the external issuer.
+   * @throws IssuerUnreachable when that cannot be said now
+   */
+  async #readExternal(token: string, now: number): Promise<ExternalToken | undefined> {
+    return this.#external?.claims(token) === true ? this.#external.verify(token, now) : undefined;
+  }
+
+  /** @returns what a token of the external issuer is good for now: its account may have changed since it was seen last */
+  async #credentialOf({
+    id,
+    user,
+    organization,
+    scopes,
+    expiresAt,
+  }: ExternalToken): Promise<Credential | undefined> {
+    const holder = await holderOf(this.#db.read, user);
+    if (holder === undefined) return undefined;
+    if (organization !== undefined && organization !== holder.organization) return undefined;
+    return {
+      ...holder,
+      tokenId: id,
+      scopes: scopes.join(' '),
+      allowedAddresses: null,
+      expiresAt,
+      revokedAt: null,
+    };
+  }
+
+  /** Checks a token of ours that was not seen before. */
+  async #prove(token: string, now: number): Promise<Credential | undefined> {
+    if (looksPersonal(token)) {
+      return isPersonalToken(token) ? credentialBySecret(this.#db.read, token) : undefined;
+    }
+    const claims = await this.#keys.verify(token, now);
+    if (claims?.jti === undefined) return undefined;
+    const credential = await credentialById(this.#db.read, claims.jti);
+    return credential?.uid === claims.sub ? credential : undefined;
+  }
+}
+
+function isValid(credential: Credential, now: number): boolean {
+  return (
+    credential.revokedAt === null &&
+    credential.bannedAt === null &&
+    (credential.expiresAt === null || credential.expiresAt > now)
+  );
+}
+
+/** What can change about a token while it lives. */
+function isSame(identity: Identity, credential: Credential): boolean {
+  return (
+    identity.admin === (credential.admin === 1) &&
+    identity.staff === (credential.staff === 1) &&
+    identity.organizationId === credential.organizationId &&
+    identity.emailKey === credential.emailKey
+  );
+}
+
+function toIdentity(credential: Credential): Identity {
+  const account = { admin: credential.admin === 1, staff: credential.staff === 1 };
+  const held = new Set<string>(scopesOf(account));
+  return {
+    tokenId: credential.tokenId,
+    userId: credential.userId,
+    uid: credential.uid,
+    emailKey: credential.emailKey,
+    organizationId: credential.organizationId,
+    ...account,
+    // An account that was demoted keeps its tokens and loses what it may no longer hold.
+    scopes: new Set(
+      credential.scopes
+        .split(' ')
+        .filter((scope) => held.has(scope))
+        .filter(isScope),
+    ),
+    allowed:
+      credential.allowedAddresses === null
+        ? null
+        : new AddressSet(JSON.parse(credential.allowedAddresses) as string[]),
+  };
+}

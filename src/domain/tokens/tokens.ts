@@ -1,0 +1,266 @@
+import { randomUUID } from 'node:crypto';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { recordChange } from '../shared/audit.ts';
+import { credentialById, credentialBySecret, credentialsChanged } from './credentials.ts';
+import { invalid, missing } from '../shared/failure.ts';
+import { cleanName } from '../shared/names.ts';
+import { isAddressBlock } from '../../auth/addresses.ts';
+import type { Actor } from '../../auth/callers.ts';
+import type { Keys } from '../../auth/keys.ts';
+import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';
+import { hashSecret, newPersonalToken } from '../../auth/secrets.ts';
+
+export interface TokenRequest {
+  userId: number;
+  kind: 'personal' | 'jwt';
+  /** What its owner calls it. */
+  name?: string | undefined;
+  /** Absent: everything that the account may hold. */
+  scopes?: readonly string[] | undefined;
+  /** Milliseconds since 1970; `null` for a personal access token that does not expire. */
+  expiresAt: number | null;
+  /** CIDR blocks or single addresses; empty allows every address. */
+  allowedAddresses?: readonly string[] | undefined;
+}
+
+export interface IssuedToken {
+  id: string;
+  /** The token itself, which is not stored and cannot be shown again. */
+  token: string;
+  expiresAt: number | null;
+}
+
+/**
+ * Makes a token for an account. An account that has one counts as signed in, so its invitation is accepted.
+ * @throws Failure `missing` for an unknown or banned user, `invalid` for an empty name, for scopes that it may not hold
+ *   and for addresses that are none
+ */
+export async function issueToken(
+  tx: Transaction,
+  keys: Keys,
+  actor: Actor,
+  request: TokenRequest,
+  now: number,
+): Promise<IssuedToken> {
+  const user = await tx
+    .selectFrom('users')
+    .leftJoin('organizations', 'organizations.id', 'users.organization_id')
+    .select([
+      'users.uid',
+      'users.admin',
+      'users.staff',
+      'users.organization_id',
+      'users.accepted_at',
+      'users.banned_at',
+      'organizations.uid as organization',
+    ])
+    .where('users.id', '=', request.userId)
+    .executeTakeFirst();
+  if (user === undefined || user.banned_at !== null) throw missing('user');
+
+  const account = { staff: user.staff === 1, admin: user.admin === 1 };
+  const scopes = grantable(request.scopes, scopesOf(account));
+  const allowedAddresses = request.allowedAddresses ?? [];
+  allowedAddresses.forEach((block, index) => {
+    if (!isAddressBlock(block)) {
+      throw invalid({
+        property: `allowIp.${index}`,
+        message: 'must be an IP address or a CIDR block such as 10.0.0.0/8',
+        value: block,
+      });
+    }
+  });
+
+  const id = randomUUID();
+  const { kind, expiresAt } = request;
+  const name = request.name === undefined ? null : cleanName('name', request.name);
+  const scope = scopes.join(' ');
+  const token =
+    kind === 'personal'
+      ? newPersonalToken()
+      : await keys.sign(
+          {
+            jti: id,
+            sub: user.uid,
+            client_id: 'assay-cli',
+            scope,
+            ...(user.organization === null ? {} : { org: user.organization }),
+            admin: account.admin,
+            staff: account.staff,
+          },
+          { issuedAt: now, expiresAt: expiresAt ?? now },
+        );
+  await tx
+    .insertInto('tokens')
+    .values({
+      id,
+      kind,
+      user_id: request.userId,
+      secret_hash: kind === 'personal' ? hashSecret(token) : null,
+      scopes: scope,
+      allowed_addresses: allowedAddresses.length === 0 ? null : JSON.stringify(allowedAddresses),
+      created_at: now,
+      expires_at: expiresAt,
+      name,
+    })
+    .execute();
+  if (user.accepted_at === null) {
+    await tx.updateTable('users').set({ accepted_at: now }).where('id', '=', request.userId).execute();
+  }
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'token.create',
+    object: ['token', id],
+    organizationId: user.organization_id,
+    before: null,
+    after: {
+      user: user.uid,
+      kind,
+      name,
+      scopes: scope,
+      expires_at: expiresAt,
+      allowed_addresses: allowedAddresses,
+    },
+  });
+  return { id, token, expiresAt };
+}
+
+/**
+ * Revokes a token for good, by its id or, for a personal access token, by the token itself.
+ * @throws Failure `missing` when there is none; revoking a revoked one changes nothing
+ */
+export async function revokeToken(
+  tx: Transaction,
+  actor: Actor,
+  idOrToken: string,
+  now: number,
+): Promise<{ id: string }> {
+  const found = (await credentialById(tx, idOrToken)) ?? (await credentialBySecret(tx, idOrToken));
+  if (found === undefined) throw missing('token');
+  const revoked = await tx
+    .updateTable('tokens')
+    .set({ revoked_at: now })
+    .where('id', '=', found.tokenId)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  if (revoked !== undefined) {
+    await credentialsChanged(tx);
+    await recordChange(tx, actor, {
+      at: now,
+      action: 'token.revoke',
+      object: ['token', found.tokenId],
+      organizationId: found.organizationId,
+      before: { revoked_at: null },
+      after: { revoked_at: now },
+    });
+  }
+  return { id: found.tokenId };
+}
+
+/** A token as its owner sees it. */
+export interface OwnToken {
+  id: string;
+  kind: 'personal' | 'jwt';
+  name: string | null;
+  scopes: readonly string[];
+  allowedAddresses: readonly string[];
+  createdAt: number;
+  expiresAt: number | null;
+  /** `null` for one that was not used yet. */
+  lastUsedAt: number | null;
+  lastUsedFrom: string | null;
+}
+
+/** @returns the tokens of a user that are good now and belong to no application, newest first */
+export async function listOwnTokens(db: Reader, userId: number, now: number): Promise<OwnToken[]> {
+  const rows = await db
+    .selectFrom('tokens')
+    .select([
+      'id',
+      'kind',
+      'name',
+      'scopes',
+      'allowed_addresses',
+      'created_at',
+      'expires_at',
+      'last_used_at',
+      'last_used_from',
+    ])
+    .where('user_id', '=', userId)
+    .where('client_id', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    kind: row.kind,
+    name: row.name,
+    scopes: row.scopes.split(' '),
+    allowedAddresses: row.allowed_addresses === null ? [] : (JSON.parse(row.allowed_addresses) as string[]),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+    lastUsedFrom: row.last_used_from,
+  }));
+}
+
+/**
+ * Revokes one of the tokens that `listOwnTokens` shows.
+ * @throws Failure `missing` when the user has no such token, whoever else may have it
+ */
+export async function revokeOwnToken(
+  tx: Transaction,
+  actor: Actor,
+  userId: number,
+  id: string,
+  now: number,
+): Promise<void> {
+  const own = await tx
+    .selectFrom('tokens')
+    .select('id')
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .where('client_id', 'is', null)
+    .executeTakeFirst();
+  if (own === undefined) throw missing('token');
+  await revokeToken(tx, actor, own.id, now);
+}
+
+/** @returns every token, without its secret, oldest first */
+export async function listTokens(db: Reader) {
+  return db
+    .selectFrom('tokens')
+    .innerJoin('users', 'users.id', 'tokens.user_id')
+    .select([
+      'tokens.id',
+      'tokens.kind',
+      'users.email',
+      'tokens.scopes',
+      'tokens.allowed_addresses',
+      'tokens.created_at',
+      'tokens.expires_at',
+      'tokens.revoked_at',
+      'tokens.last_used_at',
+      'tokens.last_used_from',
+    ])
+    .orderBy('tokens.created_at')
+    .orderBy('tokens.id')
+    .execute();
+}
+
+function grantable(requested: readonly string[] | undefined, allowed: readonly Scope[]): readonly Scope[] {
+  if (requested === undefined) return allowed;
+  const faults = requested.flatMap((scope, index) => {
+    if (!isScope(scope)) return [{ property: `scopes.${index}`, message: 'is not a scope', value: scope }];
+    if (!allowed.includes(scope)) {
+      return [{ property: `scopes.${index}`, message: 'is more than this account may hold', value: scope }];
+    }
+    return [];
+  });
+  if (faults.length > 0) throw invalid(faults);
+  if (requested.length === 0) throw invalid({ property: 'scopes', message: 'must name at least one scope' });
+  return [...new Set(requested)].filter(isScope);
+}

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { commandLine } from '../../src/auth/callers.ts';
+import { removeExpired } from '../../src/jobs/expired-rows.ts';
+import { startSession } from '../../src/domain/sign-in/sessions.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+import { applicationsOf, type TestClient } from '../oauth/applications.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const LIMITS = { idle: 4 * HOUR, lifetime: 7 * DAY };
+
+let server: TestServer;
+let apps: ReturnType<typeof applicationsOf>;
+let user: { id: number; token: string };
+let client: TestClient;
+let now = Date.UTC(2027, 0, 1);
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  apps = applicationsOf(server);
+  user = await worldOf(server).user();
+  client = await apps.client();
+});
+afterAll(() => server.close());
+
+const remove = () => removeExpired(server.context.db, LIMITS, now);
+
+const session = () =>
+  server.context.db.write((tx) =>
+    startSession(
+      tx,
+      commandLine(),
+      {
+        userId: user.id,
+        organizationId: null,
+        state: 'complete',
+        method: 'password',
+        browser: { address: '127.0.0.1', userAgent: '' },
+      },
+      LIMITS,
+      now,
+    ),
+  );
+
+describe('What has ended', () => {
+  it('is deleted when nobody can need it any more, and not before', async () => {
+    await session();
+    await apps.tokens(client, user.id);
+    expect(await remove()).toEqual({});
+    now += LIMITS.idle - 1;
+    // A code is known for an hour after its time, and nobody needs it after that.
+    expect(await remove()).toEqual({ oauth_codes: 1 });
+    now += 1;
+    expect(await remove()).toEqual({ sessions: 1 });
+    now += DAY + HOUR - LIMITS.idle - 1;
+    expect(await remove()).toEqual({});
+    now += 1;
+    expect(await remove()).toEqual({ tokens: 1 });
+    now += 30 * DAY;
+    expect(await remove()).toEqual({});
+    now += 6 * DAY;
+    expect(await remove()).toEqual({ refresh_tokens: 1 });
+    // A personal access token is its owner's, expired or not.
+    expect(await apps.opens(user.token)).toBe(true);
+  });
+
+  it('RFC 6749, 10.5: is known for long enough to find out who uses a code or a refresh token again', async () => {
+    const given = await apps.code(client, user.id);
+    const { body } = await apps.redeem(client, given);
+    now += HOUR;
+    await remove();
+    expect((await apps.redeem(client, given)).body.error).toBe('invalid_grant');
+    expect((await apps.refresh(client, body.refresh_token)).body.error).toBe('invalid_grant');
+
+    const first = await apps.tokens(client, user.id);
+    const { body: second } = await apps.refresh(client, first.refresh_token);
+    now += 20 * DAY;
+    await remove();
+    const { body: third } = await apps.refresh(client, second.refresh_token);
+    expect(third.access_token).toBeDefined();
+    now += 11 * DAY;
+    await remove();
+    await apps.refresh(client, first.refresh_token);
+    expect((await apps.refresh(client, third.refresh_token)).body.error).toBe('invalid_grant');
+  });
+
+  it('goes in small units of work, however much it is', async () => {
+    const { db } = server.context;
+    await remove();
+    await db.write(async (tx) => {
+      for (let index = 0; index < 1_203; index += 1)
+        await tx
+          .insertInto('attempts')
+          .values({ subject: `s${index}`, address: '', times: '[]', locked_until: 0, ends_at: now })
+          .execute();
+    });
+    const before = db.statistics().transactions;
+    expect(await removeExpired(db, LIMITS, now, () => true)).toEqual({});
+    expect(await remove()).toEqual({ attempts: 1_203 });
+    expect(db.statistics().transactions - before).toBe(3);
+  });
+
+  it('is deleted by a server once it listens, without delaying it', async () => {
+    const { db } = server.context;
+    await session();
+    now += LIMITS.lifetime;
+    const app = await buildApp(server.context);
+    try {
+      const sessions = async () => (await db.read.selectFrom('sessions').select('id').execute()).length;
+      expect(await sessions()).toBe(1);
+      await app.listen({ host: '127.0.0.1', port: 0 });
+      await vi.waitFor(async () => expect(await sessions()).toBe(0));
+      await vi.waitFor(() =>
+        expect(server.logs()).toContainEqual(
+          expect.objectContaining({ removed: expect.objectContaining({ sessions: 1 }) }),
+        ),
+      );
+    } finally {
+      await app.close();
+    }
+  });
+});
