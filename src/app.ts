@@ -21,7 +21,8 @@ import {
   type RegisterRoutes,
   watchMethods,
 } from './http/area-plugin.ts';
-import { areaAt, AREAS, type AreaName, SERVER_AREA } from './http/areas.ts';
+import type { AreaName } from './config.ts';
+import { areaAt, AREAS, SERVER_AREA } from './http/areas.ts';
 import { refuseBrokenRequest } from './http/broken-requests.ts';
 import { enforceDeadline } from './http/deadline.ts';
 import { removeExpiredHourly } from './jobs/expiry.ts';

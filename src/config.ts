@@ -4,7 +4,10 @@ import type { ExternalIssuerSettings } from './auth/external-issuer.ts';
 import type { IssuerName } from './auth/keys.ts';
 import { ConfigError } from './config-error.ts';
 import { toExternalIssuer } from './external-issuer-config.ts';
-import { AREA_NAMES, type AreaName } from './http/areas.ts';
+
+/** The parts of the API: one process serves all of them, or some. */
+export const AREA_NAMES = ['v1', 'tagging', 'assessment', 'asset', 'streaming'] as const;
+export type AreaName = (typeof AREA_NAMES)[number];
 
 /** Everything that a deployment can choose. Times are milliseconds, sizes bytes. */
 export interface Config {

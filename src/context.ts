@@ -1,7 +1,8 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { type Keys, loadKeys } from './auth/keys.ts';
 import { type Addresses, addressesOf, type Config, issuerName } from './config.ts';
-import { type Database, openDatabase } from './db/engine.ts';
+import type { Database } from './db/engine.ts';
+import { openDatabase } from './db/open.ts';
 import { isoTime } from './domain/shared/time.ts';
 
 /** Bytes of log that wait for a reader; what comes then is dropped, as memory is finite. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { loadConfig } from '../config.ts';
-import { openDatabase } from '../db/engine.ts';
+import { openDatabase } from '../db/open.ts';
 import { addCommand, type CommonOptions } from './command.ts';
 import { printJson, printLines } from './output.ts';
 import { openingRefusal, Refusal } from './refusal.ts';

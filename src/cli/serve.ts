@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { addressesOf, type Config, type Flags, loadConfig } from '../config.ts';
 import { type Context, hostInUrl } from '../context.ts';
-import { AREA_NAMES } from '../http/areas.ts';
+import { AREA_NAMES } from '../config.ts';
 import { addCommand } from './command.ts';
 import { type Demo, ensureDemo, writeCurrentAddress } from './demo-data.ts';
 import { welcomeLines } from './demo-welcome.ts';

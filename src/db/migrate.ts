@@ -1,25 +1,7 @@
 import type { Engine } from './engine.ts';
 import { initial } from './migrations/0001-initial.ts';
 import { accounts } from './migrations/0002-accounts.ts';
-
-/** Column types and table options that differ by engine; everything else in a migration is the same SQL. */
-export interface Dialect {
-  /** An integer primary key that the engine assigns and never reuses. */
-  id: string;
-  int: string;
-  real: string;
-  /** Text that compares by code point. */
-  text: string;
-  /** What follows the closing parenthesis of a table. */
-  table: string;
-  /** The same for a table whose rows live in its primary key. */
-  clustered: string;
-}
-
-export interface Migration {
-  name: string;
-  statements(dialect: Dialect): string[];
-}
+import type { Dialect, Migration } from './migrations/migration.ts';
 
 /** Every migration in the order it is applied: forward only, never edited once released. */
 const migrations: readonly Migration[] = [initial, accounts];

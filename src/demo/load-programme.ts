@@ -21,7 +21,7 @@ import { createVulnerabilityTag } from '../domain/vulnerabilities/vulnerability-
 import { type Chance, chanceOf } from './chance.ts';
 import { estateOf } from './estate.ts';
 import { findingsOf } from './findings.ts';
-import type { DemoSecrets } from './load.ts';
+import type { DemoSecrets } from './secrets.ts';
 import type { DemoOrganization } from './manifest.ts';
 import { peopleAt } from './people.ts';
 import {

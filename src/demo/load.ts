@@ -1,7 +1,5 @@
 import { commandLine } from '../auth/callers.ts';
-import { hashPassword } from '../auth/passwords.ts';
 import type { Keys } from '../auth/keys.ts';
-import { randomText } from '../auth/secrets.ts';
 import type { Reader, Transaction } from '../db/engine.ts';
 import { recordChange } from '../domain/shared/audit.ts';
 import { setPassword } from '../domain/sign-in/passwords.ts';
@@ -10,45 +8,11 @@ import { createUser, type CreatedUser } from '../domain/people/users.ts';
 import { renewDemoClients } from './clients.ts';
 import { type DemoFacts, type DemoManifest, mapAccounts } from './manifest.ts';
 import { loadProgramme } from './load-programme.ts';
-import { ACCOUNTS, PROGRAMMES, STAFF } from './programmes.ts';
+import type { DemoSecrets } from './secrets.ts';
+import { PROGRAMMES, STAFF } from './programmes.ts';
 
 const DAY = 86_400_000;
 const LOADED = 'demo.load';
-
-/** The secrets of one load, made before its unit of work, as hashing takes its time. */
-export interface DemoSecrets {
-  /** @returns the password of the account with this address, and its hash */
-  of(email: string): { password: string; hash: string };
-  /** The hash of a password that nobody knows, for people who are there to be seen. */
-  unknown: string;
-}
-
-export async function newDemoSecrets(): Promise<DemoSecrets> {
-  const secrets = new Map<string, { password: string; hash: string }>();
-  const emails = [
-    STAFF[0].email,
-    ...PROGRAMMES.flatMap(({ domain }) =>
-      Object.keys(ACCOUNTS)
-        .filter((role) => role !== 'invited')
-        .map((role) => `${role}@${domain}`),
-    ),
-  ];
-  await Promise.all(
-    emails.map(async (email) => {
-      const password = randomText(20);
-      secrets.set(email, { password, hash: await hashPassword(password) });
-    }),
-  );
-  const unknown = await hashPassword(randomText(40));
-  return {
-    unknown,
-    of(email) {
-      const secret = secrets.get(email);
-      if (secret === undefined) throw new Error(`The demo has no account ${email}.`);
-      return secret;
-    },
-  };
-}
 
 /**
  * Makes the demo data, whole or not at all: two organizations side by side with whatever is there.

@@ -1,8 +1,8 @@
+import type { AreaName } from '../config.ts';
 import type { ProblemKind } from './problem-kinds.ts';
-import type { Shape } from './problems.ts';
 
-export const AREA_NAMES = ['v1', 'tagging', 'assessment', 'asset', 'streaming'] as const;
-export type AreaName = (typeof AREA_NAMES)[number];
+/** The error bodies of the specification. */
+export type Shape = 'A' | 'B' | 'C' | 'D';
 
 /** A part of the API with its own prefix and its own error bodies. */
 export interface Area {

@@ -5,7 +5,8 @@ import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { DOCS_CLIENT, DOCS_REDIRECT } from '../domain/tokens/oauth-clients.ts';
-import { areaAt, AREAS, type AreaName } from './areas.ts';
+import type { AreaName } from '../config.ts';
+import { areaAt, AREAS } from './areas.ts';
 import { completeDocument, type Document, securityOf, securitySchemes } from './openapi-document.ts';
 
 const DOCS = '/docs';

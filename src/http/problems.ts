@@ -3,7 +3,7 @@ import { IssuerUnreachable } from '../auth/external-issuer.ts';
 import { TooManyPasswords } from '../auth/passwords.ts';
 import { Unavailable, WriteConflict } from '../db/engine.ts';
 import { Failure, type Fault } from '../domain/shared/failure.ts';
-import type { Area } from './areas.ts';
+import type { Area, Shape } from './areas.ts';
 import { offendingValue } from './offending-value.ts';
 import { KINDS, type ProblemKind } from './problem-kinds.ts';
 
@@ -186,9 +186,7 @@ const SHAPES = {
     status: input.status,
     title: KINDS[input.kind].title,
   }),
-} as const;
-
-export type Shape = keyof typeof SHAPES;
+} as const satisfies Record<Shape, (problem: Problem, input: ShapeInput) => object>;
 
 function typeUri(input: ShapeInput): string {
   return `${input.errorTypeBase}/${input.area}/${input.kind}`;

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import { hashPassword, TooManyPasswords } from '../../src/auth/passwords.ts';
-import { openDatabase } from '../../src/db/engine.ts';
+import { openDatabase } from '../../src/db/open.ts';
 import { banUser } from '../../src/domain/people/bans.ts';
 import { signInWithPassword } from '../../src/domain/sign-in/sign-ins.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';

@@ -5,13 +5,8 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Database,
-  openDatabase,
-  type Transaction,
-  Unavailable,
-  WriteConflict,
-} from '../../src/db/engine.ts';
+import { type Database, type Transaction, Unavailable, WriteConflict } from '../../src/db/engine.ts';
+import { openDatabase } from '../../src/db/open.ts';
 import { isOneOf, unindexed } from '../../src/db/portable.ts';
 import { prepare, prepareChange, prepareWrite } from '../../src/db/prepared.ts';
 import type { Tables } from '../../src/db/schema.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, openDatabase, type Transaction } from '../../src/db/engine.ts';
+import type { Database, Transaction } from '../../src/db/engine.ts';
+import { openDatabase } from '../../src/db/open.ts';
 import { SharedQuestion } from '../../src/db/shared-question.ts';
 import { SharedWrite } from '../../src/db/shared-write.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';

@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
 import pg from 'pg';
-import { openDatabase } from '../../src/db/engine.ts';
+import { openDatabase } from '../../src/db/open.ts';
 import { startPostgres } from './postgres.ts';
 
 declare module 'vitest' {

@@ -3,7 +3,8 @@ import { connect } from 'node:net';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { AREA_NAMES, AREAS, SERVER_AREA } from '../../src/http/areas.ts';
+import { AREA_NAMES } from '../../src/config.ts';
+import { AREAS, SERVER_AREA } from '../../src/http/areas.ts';
 import {
   type RequestOptions,
   startTestServer,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AREA_NAMES, AREAS } from '../../src/http/areas.ts';
+import { AREA_NAMES } from '../../src/config.ts';
+import { AREAS } from '../../src/http/areas.ts';
 import { KINDS } from '../../src/http/problem-kinds.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';

@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts';
+import type { Migration } from './migration.ts';
 
 /** Organizations, people, tokens, assessments, vulnerabilities, assets, ports and the audit log. */
 export const initial: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts';
+import type { Migration } from './migration.ts';
 
 /** Browser sessions, second factors, identity providers, and what the authorization server keeps. */
 export const accounts: Migration = {

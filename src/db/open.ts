@@ -1,0 +1,11 @@
+import type { Database, DatabaseConfig } from './engine.ts';
+
+/** Opens the database that the configuration names; only the driver that it needs is loaded. */
+export async function openDatabase(config: DatabaseConfig): Promise<Database> {
+  if (config.databaseUrl === undefined) {
+    const { openSqlite } = await import('./sqlite.ts');
+    return openSqlite(config);
+  }
+  const { openPostgres } = await import('./postgres.ts');
+  return openPostgres({ ...config, databaseUrl: config.databaseUrl });
+}

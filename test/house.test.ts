@@ -1,0 +1,16 @@
+import { readdirSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const SOURCES = join(import.meta.dirname, '../src');
+
+describe('A source file', () => {
+  it('never has the base name of a page, so that an import says which of them it means', () => {
+    const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
+    const namesOf = (extension: string) =>
+      files.filter((file) => extname(file) === extension).map((file) => basename(file, extension));
+    const pages = new Set(namesOf('.tsx'));
+    expect(pages.size).toBeGreaterThan(0);
+    expect(namesOf('.ts').filter((name) => pages.has(name))).toEqual([]);
+  });
+});
