@@ -1,10 +1,9 @@
 import type { Engine } from './engine.ts';
 import { initial } from './migrations/0001-initial.ts';
-import { accounts } from './migrations/0002-accounts.ts';
 import type { Dialect, Migration } from './migrations/migration.ts';
 
 /** Every migration in the order it is applied: forward only, never edited once released. */
-const migrations: readonly Migration[] = [initial, accounts];
+const migrations: readonly Migration[] = [initial];
 
 const dialects: Record<Engine, Dialect> = {
   sqlite: {

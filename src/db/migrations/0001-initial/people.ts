@@ -1,0 +1,29 @@
+import type { Dialect } from '../migration.ts';
+
+/** Accounts. */
+export const peopleTables = ({ id, int, text, table, clustered }: Dialect): string[] => [
+  `create table users (
+    id ${id},
+    uid ${text} not null unique,
+    email ${text} not null,
+    email_key ${text} not null unique,
+    name ${text},
+    organization_id ${int} references organizations (id),
+    admin ${int} not null default 0 check (admin in (0, 1)),
+    staff ${int} not null default 0 check (staff in (0, 1)),
+    password_hash ${text},
+    accepted_at ${int},
+    banned_at ${int},
+    created_at ${int} not null,
+    invited_at ${int},
+    check ((organization_id is null) = (staff = 1))
+  ) ${table}`,
+  `create index users_by_organization on users (organization_id, id)`,
+  `create index users_who_administer on users (organization_id, id) where admin = 1`,
+
+  `create table staff_organizations (
+    user_id ${int} not null references users (id) on delete cascade,
+    organization_id ${int} not null references organizations (id) on delete cascade,
+    primary key (user_id, organization_id)
+  ) ${clustered}`,
+];

@@ -1,0 +1,108 @@
+import type { Dialect } from '../migration.ts';
+
+/** Sessions, passwords, second factors and identity providers. */
+export const signInTables = ({ int, text, table, clustered }: Dialect): string[] => [
+  `create table sessions (
+    id ${text} primary key,
+    secret_hash ${text} not null unique,
+    user_id ${int} not null references users (id) on delete cascade,
+    state ${text} not null check (state in ('pending', 'complete')),
+    method ${text} not null,
+    created_at ${int} not null,
+    expires_at ${int} not null,
+    last_used_at ${int} not null,
+    last_used_from ${text} not null,
+    user_agent ${text} not null
+  ) ${table}`,
+  `create index sessions_by_user on sessions (user_id, created_at)`,
+  `create index sessions_by_expiry on sessions (expires_at)`,
+  `create index sessions_by_use on sessions (last_used_at)`,
+
+  // Tries at a password, and requests for mail, by the time of each.
+  `create table attempts (
+    subject ${text} not null,
+    address ${text} not null,
+    times ${text} not null,
+    locked_until ${int} not null,
+    ends_at ${int} not null,
+    primary key (subject, address)
+  ) ${clustered}`,
+  `create index attempts_by_end on attempts (ends_at)`,
+
+  // One a user, so that a new link replaces the one before.
+  `create table password_resets (
+    user_id ${int} primary key references users (id) on delete cascade,
+    secret_hash ${text} not null unique,
+    expires_at ${int} not null
+  ) ${table}`,
+
+  `create table totp_secrets (
+    user_id ${int} primary key references users (id) on delete cascade,
+    sealed_secret ${text} not null,
+    confirmed_at ${int} not null,
+    last_step ${int} not null
+  ) ${table}`,
+
+  `create table recovery_codes (
+    user_id ${int} not null references users (id) on delete cascade,
+    code_hash ${text} not null,
+    used_at ${int},
+    primary key (user_id, code_hash)
+  ) ${clustered}`,
+
+  `create table passkeys (
+    id ${text} primary key,
+    user_id ${int} not null references users (id) on delete cascade,
+    public_key ${text} not null,
+    counter ${int} not null,
+    transports ${text} not null,
+    name ${text} not null,
+    created_at ${int} not null,
+    last_used_at ${int},
+    last_used_from ${text}
+  ) ${table}`,
+  `create index passkeys_by_user on passkeys (user_id, created_at)`,
+
+  `create table used_passkey_challenges (
+    challenge_hash ${text} primary key,
+    ends_at ${int} not null
+  ) ${clustered}`,
+  `create index used_passkey_challenges_by_end on used_passkey_challenges (ends_at)`,
+
+  `create table identity_providers (
+    organization_id ${int} primary key references organizations (id) on delete cascade,
+    issuer ${text} not null,
+    client_id ${text} not null,
+    sealed_secret ${text},
+    groups_claim ${text} not null,
+    admin_group ${text},
+    sso_only ${int} not null check (sso_only in (0, 1)),
+    created_at ${int} not null
+  ) ${table}`,
+
+  `create table identity_provider_domains (
+    domain ${text} primary key,
+    organization_id ${int} not null references identity_providers (organization_id) on delete cascade
+  ) ${clustered}`,
+  `create index identity_provider_domains_by_organization on identity_provider_domains (organization_id)`,
+
+  `create table identity_provider_groups (
+    organization_id ${int} not null references identity_providers (organization_id) on delete cascade,
+    group_name ${text} not null,
+    assessment_id ${int} not null references assessments (id) on delete cascade,
+    primary key (organization_id, group_name, assessment_id)
+  ) ${clustered}`,
+  `create index identity_provider_groups_by_assessment on identity_provider_groups (assessment_id)`,
+
+  // The subject is unique within its issuer only, and the issuer is trusted for its own organization only.
+  `create table identities (
+    organization_id ${int} not null references organizations (id) on delete cascade,
+    issuer ${text} not null,
+    subject ${text} not null,
+    user_id ${int} not null references users (id) on delete cascade,
+    created_at ${int} not null,
+    primary key (organization_id, issuer, subject)
+  ) ${clustered}`,
+  // An account is one person at an issuer, also when two who have its address sign in at once.
+  `create unique index identities_by_user on identities (user_id, issuer)`,
+];

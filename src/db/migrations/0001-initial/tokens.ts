@@ -1,0 +1,89 @@
+import type { Dialect } from '../migration.ts';
+
+/** Tokens, and what the authorization server keeps. */
+export const tokensTables = ({ int, text, table, clustered }: Dialect): string[] => [
+  // No foreign key to the client: what a token was for stays known once the client is deleted.
+  `create table tokens (
+    id ${text} primary key,
+    kind ${text} not null check (kind in ('personal', 'jwt')),
+    user_id ${int} not null references users (id) on delete cascade,
+    secret_hash ${text} unique,
+    scopes ${text} not null,
+    allowed_addresses ${text},
+    created_at ${int} not null,
+    expires_at ${int},
+    revoked_at ${int},
+    last_used_at ${int},
+    last_used_from ${text},
+    client_id ${text},
+    grant_id ${text},
+    name ${text},
+    check ((secret_hash is null) = (kind = 'jwt'))
+  ) ${table}`,
+  `create index tokens_by_user on tokens (user_id, created_at)`,
+
+  `create table credential_changes (id ${int} primary key check (id = 1), changes ${int} not null) ${table}`,
+  `insert into credential_changes (id, changes) values (1, 0)`,
+
+  `create table oauth_clients (
+    id ${text} primary key,
+    name ${text} not null,
+    kind ${text} not null check (kind in ('public', 'confidential')),
+    secret_hash ${text},
+    redirect_uris ${text} not null,
+    implicit ${int} not null check (implicit in (0, 1)),
+    scopes ${text},
+    user_id ${int} references users (id) on delete cascade,
+    created_at ${int} not null,
+    check ((secret_hash is null) = (kind = 'public'))
+  ) ${table}`,
+  `create index oauth_clients_by_user on oauth_clients (user_id)`,
+  // The API description is a client like any other; its address is relative to the deployment's own.
+  `insert into oauth_clients (id, name, kind, redirect_uris, implicit, created_at)
+    values ('assay-docs', 'API documentation', 'public', '["/docs/oauth2-redirect.html"]', 1, 0)`,
+
+  `create table oauth_consents (
+    user_id ${int} not null references users (id) on delete cascade,
+    client_id ${text} not null references oauth_clients (id) on delete cascade,
+    scopes ${text} not null,
+    created_at ${int} not null,
+    primary key (user_id, client_id, scopes)
+  ) ${clustered}`,
+  `create index oauth_consents_by_client on oauth_consents (client_id)`,
+
+  `create table oauth_codes (
+    code_hash ${text} primary key,
+    client_id ${text} not null references oauth_clients (id) on delete cascade,
+    user_id ${int} not null references users (id) on delete cascade,
+    grant_id ${text} not null,
+    redirect_uri ${text},
+    scopes ${text} not null,
+    code_challenge ${text} not null,
+    expires_at ${int} not null,
+    used_at ${int}
+  ) ${clustered}`,
+  `create index oauth_codes_by_client on oauth_codes (client_id)`,
+  `create index oauth_codes_by_user on oauth_codes (user_id)`,
+  `create index oauth_codes_by_expiry on oauth_codes (expires_at)`,
+
+  `create table refresh_tokens (
+    id ${text} primary key,
+    secret_hash ${text} not null unique,
+    client_id ${text} not null references oauth_clients (id) on delete cascade,
+    user_id ${int} not null references users (id) on delete cascade,
+    grant_id ${text} not null,
+    scopes ${text} not null,
+    created_at ${int} not null,
+    expires_at ${int} not null,
+    grant_expires_at ${int} not null,
+    used_at ${int},
+    revoked_at ${int}
+  ) ${table}`,
+  `create index refresh_tokens_by_grant on refresh_tokens (grant_id)`,
+  `create index refresh_tokens_by_client on refresh_tokens (client_id)`,
+  `create index refresh_tokens_by_user on refresh_tokens (user_id, client_id)`,
+  `create index refresh_tokens_by_expiry on refresh_tokens (expires_at)`,
+  `create index tokens_by_grant on tokens (grant_id) where grant_id is not null`,
+  `create index tokens_by_client on tokens (client_id, user_id) where client_id is not null`,
+  `create index tokens_by_expiry on tokens (kind, expires_at)`,
+];

@@ -1,0 +1,44 @@
+import type { Dialect } from '../migration.ts';
+
+/** Vulnerabilities, their tags and attachments. */
+export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }: Dialect): string[] => [
+  `create table vulnerabilities (
+    id ${id},
+    organization_id ${int} not null references organizations (id),
+    assessment_id ${int} not null references assessments (id),
+    title ${text} not null,
+    description ${text} not null,
+    severity ${text} not null check (severity in ('Critical', 'High', 'Medium', 'Low', 'Informational')),
+    status_id ${int} not null check (status_id between 1 and 9),
+    cvss_score ${real} check (cvss_score between 0 and 10),
+    created_at ${int} not null,
+    updated_at ${int} not null
+  ) ${table}`,
+  `create index vulnerabilities_by_assessment on vulnerabilities (assessment_id, id)`,
+
+  `create table vulnerability_tags (
+    id ${id},
+    organization_id ${int} not null references organizations (id),
+    name ${text} not null,
+    name_key ${text} not null,
+    editable ${int} not null default 1 check (editable in (0, 1)),
+    unique (organization_id, name_key)
+  ) ${table}`,
+
+  `create table vulnerability_taggings (
+    vulnerability_id ${int} not null references vulnerabilities (id) on delete cascade,
+    tag_id ${int} not null references vulnerability_tags (id) on delete cascade,
+    primary key (vulnerability_id, tag_id)
+  ) ${clustered}`,
+  `create index vulnerability_taggings_by_tag on vulnerability_taggings (tag_id, vulnerability_id)`,
+
+  `create table attachments (
+    id ${id},
+    vulnerability_id ${int} not null references vulnerabilities (id) on delete cascade,
+    filename ${text} not null,
+    content_type ${text} not null,
+    file_size ${int} not null,
+    created_at ${int} not null
+  ) ${table}`,
+  `create index attachments_by_vulnerability on attachments (vulnerability_id, id)`,
+];
