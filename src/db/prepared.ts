@@ -1,4 +1,4 @@
-import { type Compilable, type CompiledQuery, PostgresAdapter } from 'kysely';
+import { type CompiledQuery, PostgresAdapter } from 'kysely';
 import type { Reader, Transaction } from './engine.ts';
 
 /** Stands where a parameter goes while the query is built. */
@@ -9,7 +9,13 @@ class Placeholder {
   }
 }
 
-type Build<D, P, R> = (db: D, parameters: P) => Compilable<R>;
+/** A query whose rows are `R`. Kysely's `Compilable` says nothing of them that the compiler would compare; `execute` does. */
+interface Query<R> {
+  compile(): CompiledQuery;
+  execute(): Promise<readonly R[]>;
+}
+
+type Build<D, P, R> = (db: D, parameters: P) => Query<R>;
 
 /**
  * A query that is built and compiled once an engine instead of at every call: building costs more than running.

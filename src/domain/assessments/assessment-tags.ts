@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import { type Actor, administers, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { nameKey } from '../../db/portable.ts';
-import { prepare, prepareWrite } from '../../db/prepared.ts';
+import { prepare, prepareChange, prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
 import { Failure, missing } from '../shared/failure.ts';
@@ -71,7 +71,7 @@ const insertTag = prepareWrite<{ organization: number; name: string; key: string
     .returning('id'),
 );
 
-const insertTagging = prepareWrite<{ assessment: number; tag: number }, never>((tx, p) =>
+const insertTagging = prepareChange<{ assessment: number; tag: number }>((tx, p) =>
   tx.insertInto('assessment_taggings').values({ assessment_id: p.assessment, tag_id: p.tag }),
 );
 

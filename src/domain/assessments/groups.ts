@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Actor } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { prepareWrite } from '../../db/prepared.ts';
+import { prepareChange } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 import { invalid, missing } from '../shared/failure.ts';
 import { cleanName } from '../shared/names.ts';
@@ -91,7 +91,7 @@ export async function addGroupMember(
   return true;
 }
 
-const countAdded = prepareWrite<{ group: number; role: string }, never>((tx, p) =>
+const countAdded = prepareChange<{ group: number; role: string }>((tx, p) =>
   tx
     .insertInto('group_member_counts')
     .values({ group_id: p.group, role: p.role, members: 1 })
@@ -102,7 +102,7 @@ const countAdded = prepareWrite<{ group: number; role: string }, never>((tx, p) 
     ),
 );
 
-const countRemoved = prepareWrite<{ group: number; role: string; removed: number }, never>((tx, p) =>
+const countRemoved = prepareChange<{ group: number; role: string; removed: number }>((tx, p) =>
   tx
     .updateTable('group_member_counts')
     .set({ members: sql<number>`members - ${p.removed}` })

@@ -2,7 +2,7 @@ import type { Actor, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { isOneOf, unindexed } from '../../db/portable.ts';
-import { prepare, prepareWrite } from '../../db/prepared.ts';
+import { prepare, prepareChange, prepareWrite } from '../../db/prepared.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
 import { recordChange } from '../shared/audit.ts';
 import { invalid, missing } from '../shared/failure.ts';
@@ -96,7 +96,7 @@ const currentRules = prepare<AssetsOfListing, { asset_id: number; rule: string |
     .orderBy('scope.position', (order) => order.asc().nullsFirst()),
 );
 
-const insertAssets = prepareWrite<AssetsOfListing, never>((tx, p) =>
+const insertAssets = prepareChange<AssetsOfListing>((tx, p) =>
   tx
     .insertInto('listing_assets')
     .columns(['assessment_id', 'asset_id'])
@@ -110,14 +110,14 @@ const insertAssets = prepareWrite<AssetsOfListing, never>((tx, p) =>
 );
 
 /** Their scope rules go with them. */
-const deleteAssets = prepareWrite<AssetsOfListing, never>((tx, p) =>
+const deleteAssets = prepareChange<AssetsOfListing>((tx, p) =>
   tx
     .deleteFrom('listing_assets')
     .where('assessment_id', '=', p.listing)
     .where((eb) => isOneOf(tx, eb.ref('asset_id'), p.assets)),
 );
 
-const deleteRules = prepareWrite<AssetsOfListing, never>((tx, p) =>
+const deleteRules = prepareChange<AssetsOfListing>((tx, p) =>
   tx
     .deleteFrom('scope_rules')
     .where('assessment_id', '=', p.listing)

@@ -2,7 +2,7 @@ import { type OrderByItemBuilder, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { isOneOf } from '../../db/portable.ts';
-import { prepare, prepareWrite } from '../../db/prepared.ts';
+import { prepare, prepareChange } from '../../db/prepared.ts';
 import type { PortTable } from '../../db/schema.ts';
 import { missing } from '../shared/failure.ts';
 import { inOrder, type Page, type Window, windowOf } from '../shared/page-window.ts';
@@ -211,18 +211,18 @@ interface Assets {
 }
 
 /** Whoever recounts the same assets at the same time waits here, and then counts what the other one committed. */
-export const lockAssets = prepareWrite<Assets, never>((tx, p) =>
+export const lockAssets = prepareChange<Assets>((tx, p) =>
   tx
     .updateTable('assets')
     .set((eb) => ({ updated_at: eb.ref('updated_at') }))
     .where((eb) => isOneOf(tx, eb.ref('id'), p.ids)),
 );
 
-const deleteCounts = prepareWrite<Assets, never>((tx, p) =>
+const deleteCounts = prepareChange<Assets>((tx, p) =>
   tx.deleteFrom('port_counts').where((eb) => isOneOf(tx, eb.ref('asset_id'), p.ids)),
 );
 
-const insertCounts = prepareWrite<Assets, never>((tx, p) =>
+const insertCounts = prepareChange<Assets>((tx, p) =>
   tx
     .insertInto('port_counts')
     .columns(['asset_id', 'observed_state', 'ports'])

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Actor, Caller } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { prepare, prepareWrite } from '../../db/prepared.ts';
+import { prepare, prepareChange, prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, missing } from '../shared/failure.ts';
 import { leaveAllGroups } from '../assessments/groups.ts';
@@ -69,7 +69,7 @@ const assessmentsWithAccess = prepare<{ user: number }, { uid: string }>((db, p)
  * Keeps others who take admins of the organization away out until this is done: on PostgreSQL, the update that changes
  * nothing holds the row. Without it, two admins who ban each other at once would both find the other one left.
  */
-const claimOrganization = prepareWrite<{ id: number }, never>((tx, p) =>
+const claimOrganization = prepareChange<{ id: number }>((tx, p) =>
   tx
     .updateTable('organizations')
     .set((eb) => ({ name: eb.ref('name') }))

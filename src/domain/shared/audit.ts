@@ -1,7 +1,7 @@
 import type { Actor } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { prepareWrite } from '../../db/prepared.ts';
+import { prepareChange } from '../../db/prepared.ts';
 
 export interface Change {
   /** Milliseconds since 1970. */
@@ -17,22 +17,19 @@ export interface Change {
   after: unknown;
 }
 
-const insertEvent = prepareWrite<
-  {
-    at: number;
-    action: string;
-    type: string;
-    object: string;
-    organization: number | null;
-    user: number | null;
-    credential: string | null;
-    address: string | null;
-    request: string;
-    before: string | null;
-    after: string | null;
-  },
-  never
->((tx, p) =>
+const insertEvent = prepareChange<{
+  at: number;
+  action: string;
+  type: string;
+  object: string;
+  organization: number | null;
+  user: number | null;
+  credential: string | null;
+  address: string | null;
+  request: string;
+  before: string | null;
+  after: string | null;
+}>((tx, p) =>
   tx.insertInto('audit_events').values({
     at: p.at,
     action: p.action,

@@ -3,7 +3,7 @@ import type { Actor } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, randomText } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { prepare, prepareWrite } from '../../db/prepared.ts';
+import { prepare, prepareChange, prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 
 /** 256 bits in letters and digits. */
@@ -54,20 +54,17 @@ const bySecret = prepare<{ hash: string }, RefreshTokenRow>((db, p) =>
   db.selectFrom('refresh_tokens').selectAll().where('secret_hash', '=', p.hash),
 );
 
-const insert = prepareWrite<
-  {
-    id: string;
-    hash: string;
-    client: string;
-    user: number;
-    grant: string;
-    scopes: string;
-    now: number;
-    expires: number;
-    grantExpires: number;
-  },
-  never
->((tx, p) =>
+const insert = prepareChange<{
+  id: string;
+  hash: string;
+  client: string;
+  user: number;
+  grant: string;
+  scopes: string;
+  now: number;
+  expires: number;
+  grantExpires: number;
+}>((tx, p) =>
   tx.insertInto('refresh_tokens').values({
     id: p.id,
     secret_hash: p.hash,
