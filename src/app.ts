@@ -25,7 +25,7 @@ import type { AreaName } from './config.ts';
 import { areaAt, AREAS, SERVER_AREA } from './http/areas.ts';
 import { refuseBrokenRequest } from './http/broken-requests.ts';
 import { enforceDeadline } from './http/deadline.ts';
-import { removeExpiredHourly } from './jobs/expiry.ts';
+import { runJobs } from './jobs/server-jobs.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { openDocumentation, registerDescription } from './http/openapi.ts';
 import { sendProblem, toProblem } from './http/problems.ts';
@@ -103,7 +103,7 @@ export async function buildApp(
   const external = externalIssuer && new ExternalIssuer(externalIssuer, () => context.addresses.issuer);
   const tokens = new TokenCache(db, keys, external);
   app.addHook('onClose', () => tokens.close());
-  removeExpiredHourly(app, context);
+  runJobs(app, context);
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers).header('x-request-id', request.id);

@@ -3,6 +3,7 @@ import { type Keys, loadKeys } from './auth/keys.ts';
 import { type Addresses, addressesOf, type Config, issuerName } from './config.ts';
 import type { Database } from './db/engine.ts';
 import { openDatabase } from './db/open.ts';
+import { JobSignal } from './domain/shared/jobs.ts';
 import { isoTime } from './domain/shared/time.ts';
 
 /** Bytes of log that wait for a reader; what comes then is dropped, as memory is finite. */
@@ -16,6 +17,8 @@ export interface Context {
   log: Logger;
   /** The time now, in milliseconds since 1970. */
   clock: () => number;
+  /** Tells this process of work that was added. */
+  jobs: JobSignal;
   /** Complete once a server knows where it listens. */
   addresses: Addresses;
 }
@@ -44,7 +47,7 @@ export async function openContext(
     timeout: config.requestTimeout,
     pageCache,
   });
-  return { config, db, keys, log, clock: Date.now, addresses };
+  return { config, db, keys, log, clock: Date.now, jobs: new JobSignal(), addresses };
 }
 
 /** What a log line tells of an error. Drivers put more into theirs: rows, parameters, statements. */

@@ -8,15 +8,14 @@ import {
   readPasswordReset,
   usePasswordReset,
 } from '../domain/sign-in/password-resets.ts';
+import { requestResetMail, type ResetRequest } from '../domain/sign-in/reset-requests.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { actorOf } from '../http/browser-sessions.ts';
-import { openMailer } from '../mail.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { DeadLink, LINK_SCRIPTS, MAX_LINK_TOKEN_LENGTH } from './link-page.tsx';
 import { NewPassword } from './new-password.tsx';
-import { ResetMails } from './reset-mails.ts';
 import { MAX_EMAIL_LENGTH } from './sign-in-page.tsx';
 import { continueSignIn } from './sign-in-flow.ts';
 
@@ -122,9 +121,13 @@ export const registerReset: RegisterRoutes = (app, context) => {
 
 /** The page that has a link sent. It answers the same, and as fast, whether there is such an account or not. */
 const registerRequest: RegisterRoutes = (app, context) => {
-  const mailer = openMailer(context.config);
-  const mails = mailer === null ? null : new ResetMails(context, mailer);
-  app.addHook('onClose', () => mails?.close());
+  const sendsMail = context.config.smtpUrl !== undefined;
+
+  const ask = async (asked: ResetRequest) => {
+    const { db, jobs, log } = context;
+    if (await db.write((tx) => requestResetMail(tx, asked))) jobs.added();
+    else log.warn({ requestId: asked.requestId }, 'too many mails wait: one is dropped');
+  };
 
   const askAnAdmin = (
     <p>
@@ -141,7 +144,7 @@ const registerRequest: RegisterRoutes = (app, context) => {
         request,
         reply,
         <Page title="Forgot your password?">
-          {mails === null ? (
+          {!sendsMail ? (
             askAnAdmin
           ) : (
             <>
@@ -174,12 +177,12 @@ const registerRequest: RegisterRoutes = (app, context) => {
     },
     async (request, reply) => {
       const { email } = request.body;
-      mails?.ask({ email, address: request.ip, at: context.clock(), requestId: request.id });
+      if (sendsMail) await ask({ email, address: request.ip, at: context.clock(), requestId: request.id });
       return sendPage(
         request,
         reply,
-        <Page title={mails === null ? 'Forgot your password?' : 'Look into your mail'}>
-          {mails === null ? (
+        <Page title={!sendsMail ? 'Forgot your password?' : 'Look into your mail'}>
+          {!sendsMail ? (
             askAnAdmin
           ) : (
             <>

@@ -32,6 +32,8 @@ export interface Tables {
   ports: PortTable;
   port_counts: { asset_id: number; observed_state: string; ports: number };
   audit_events: AuditEventTable;
+  jobs: JobTable;
+  job_kinds: { kind: string };
   sessions: SessionTable;
   attempts: AttemptTable;
   password_resets: { user_id: number; secret_hash: string; expires_at: number };
@@ -339,5 +341,22 @@ export interface IdentityTable {
   issuer: string;
   subject: string;
   user_id: number;
+  created_at: number;
+}
+
+export interface JobTable {
+  id: Generated<number>;
+  kind: string;
+  /** Of its kind there is one alone; `null` where there may be many. */
+  key: string | null;
+  /** Who may only have so many waiting; `null` where that is not bounded. */
+  origin: string | null;
+  payload: string;
+  /** How often it was taken. */
+  attempts: number;
+  /** When it may be taken, or, while somebody has it, taken away from them. */
+  due_at: number;
+  /** Who has it; `null` for nobody. */
+  holder: string | null;
   created_at: number;
 }

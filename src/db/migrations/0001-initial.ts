@@ -1,6 +1,7 @@
 import { assessmentsTables } from './0001-initial/assessments.ts';
 import { assetsTables } from './0001-initial/assets.ts';
 import { eventsTables } from './0001-initial/events.ts';
+import { jobsTables } from './0001-initial/jobs.ts';
 import { organizationsTables } from './0001-initial/organizations.ts';
 import { peopleTables } from './0001-initial/people.ts';
 import { signInTables } from './0001-initial/sign-in.ts';
@@ -20,5 +21,6 @@ export const initial: Migration = {
     ...assetsTables(dialect),
     ...signInTables(dialect),
     ...eventsTables(dialect),
+    ...jobsTables(dialect),
   ],
 };

@@ -1,0 +1,22 @@
+import type { Dialect } from '../migration.ts';
+
+/** Work that is done once and by one, whichever instance takes it. */
+export const jobsTables = ({ id, int, text, table }: Dialect): string[] => [
+  // A row goes when its work is done. Whoever takes it moves `due_at` on, and so has it until then.
+  `create table jobs (
+    id ${id},
+    kind ${text} not null,
+    key ${text} unique,
+    origin ${text},
+    payload ${text} not null,
+    attempts ${int} not null,
+    due_at ${int} not null,
+    holder ${text},
+    created_at ${int} not null
+  ) ${table}`,
+  `create index jobs_by_time on jobs (kind, due_at, id)`,
+  `create index jobs_by_origin on jobs (kind, origin)`,
+
+  // A row to hold, so that those who count what waits before they add to it do so one after the other.
+  `create table job_kinds (kind ${text} primary key) ${table}`,
+];

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from '../context.ts';
+import {
+  ensureJob,
+  finishJob,
+  type Job,
+  keepJob,
+  kindsDue,
+  postponeJob,
+  takeJob,
+} from '../domain/shared/jobs.ts';
+
+/** How long, in milliseconds, a job is an instance's own that does not keep it: so long it rests after a crash. */
+const LEASE = 60_000;
+const KEEP_EVERY = 20_000;
+/** How often an instance looks for what others added, and for what is due again. */
+const LOOK_EVERY = 1_000;
+const FIRST_RETRY = 10_000;
+const LONGEST_RETRY = 600_000;
+
+/** One try at a job. */
+export interface Run {
+  job: Job;
+  /** Aborted when the process ends, the job was cancelled, or another instance has it: to stop soon, and throw. */
+  signal: AbortSignal;
+}
+
+/** What is done for a kind of job. Whatever it does may be done twice: a crash may come just before the job is deleted. */
+export interface JobKind {
+  kind: string;
+  /** Milliseconds from the end of one run to the next, of the one job that always comes back; absent where jobs are added. */
+  every?: number;
+  /** How often one is tried that fails. */
+  maxAttempts: number;
+  /** @throws what made it fail, without secrets: it is logged */
+  run(run: Run): Promise<void>;
+}
+
+/** Does the jobs of the database in this process, one of a kind at a time, until it is closed. */
+export class JobRunner {
+  readonly #context: Context;
+  readonly #kinds: ReadonlyMap<string, JobKind>;
+  readonly #holder = randomUUID();
+  readonly #closing = new AbortController();
+  readonly #working = new Map<string, Promise<void>>();
+  #looking: Promise<void> | undefined;
+  #lookAgain = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** Whether the last look failed, so that a database that is away is told once. */
+  #failing = false;
+  readonly #look = (): void => this.#lookSoon();
+
+  constructor(context: Context, kinds: readonly JobKind[]) {
+    this.#context = context;
+    this.#kinds = new Map(kinds.map((kind) => [kind.kind, kind]));
+  }
+
+  /** Begins to look for work. */
+  start(): void {
+    this.#timer = setInterval(this.#look, LOOK_EVERY).unref();
+    this.#context.jobs.on('added', this.#look);
+    this.#lookSoon();
+  }
+
+  /** Takes nothing more, tells what runs to stop, and waits for it; what is not done is there for others at once. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#context.jobs.off('added', this.#look);
+    this.#closing.abort(new Error('The server closes.'));
+    await this.#looking;
+    await Promise.all(this.#working.values());
+  }
+
+  #lookSoon(): void {
+    if (this.#closing.signal.aborted) return;
+    // What was added since the look began may not have been seen.
+    this.#lookAgain = this.#looking !== undefined;
+    this.#looking ??= this.#lookForWork().finally(() => {
+      this.#looking = undefined;
+      if (this.#lookAgain) this.#lookSoon();
+    });
+  }
+
+  async #lookForWork(): Promise<void> {
+    const { db, clock, log } = this.#context;
+    try {
+      await this.#ensureRecurring();
+      for (const name of await kindsDue(db.read, clock())) {
+        const kind = this.#kinds.get(name);
+        if (kind !== undefined && !this.#working.has(name)) this.#work(kind);
+      }
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) log.error({ err: error }, 'jobs cannot be looked for');
+      this.#failing = true;
+    }
+  }
+
+  #ensured = false;
+  async #ensureRecurring(): Promise<void> {
+    if (this.#ensured) return;
+    const recurring = [...this.#kinds.values()].filter(({ every }) => every !== undefined);
+    await this.#context.db.write(async (tx) => {
+      for (const { kind } of recurring) await ensureJob(tx, kind, this.#context.clock());
+    });
+    this.#ensured = true;
+  }
+
+  #work(kind: JobKind): void {
+    const work = this.#doAll(kind).then(
+      () => {
+        this.#working.delete(kind.kind);
+        // What was added while the last one ended was not looked for.
+        this.#lookSoon();
+      },
+      (error: unknown) => {
+        this.#working.delete(kind.kind);
+        this.#context.log.error({ err: error, kind: kind.kind }, 'jobs of a kind cannot be done');
+      },
+    );
+    this.#working.set(kind.kind, work);
+  }
+
+  async #doAll(kind: JobKind): Promise<void> {
+    const { db, clock } = this.#context;
+    while (!this.#closing.signal.aborted) {
+      const job = await db.write((tx) => takeJob(tx, kind.kind, this.#holder, clock(), clock() + LEASE));
+      if (job === undefined) return;
+      await this.#do(kind, job);
+    }
+  }
+
+  async #do(kind: JobKind, job: Job): Promise<void> {
+    const { db, clock, log } = this.#context;
+    const lost = new AbortController();
+    const signal = AbortSignal.any([this.#closing.signal, lost.signal]);
+    const keeping = setInterval(() => void this.#keep(job, lost), KEEP_EVERY).unref();
+    const about = { job: job.id, kind: kind.kind, attempt: job.attempts };
+    const postpone = (attempts: number, dueAt: number) =>
+      db.write((tx) => postponeJob(tx, { id: job.id, attempts }, this.#holder, dueAt));
+    const end = () =>
+      kind.every === undefined
+        ? db.write((tx) => finishJob(tx, job, this.#holder))
+        : postpone(0, clock() + kind.every);
+    try {
+      await kind.run({ job, signal });
+      await end();
+    } catch (error) {
+      if (lost.signal.aborted) {
+        log.warn(about, 'a job was cancelled, or taken by another instance');
+      } else if (this.#closing.signal.aborted) {
+        // The try does not count, and whoever is there goes on at once.
+        await postpone(job.attempts - 1, clock());
+      } else if (job.attempts < kind.maxAttempts) {
+        log.warn({ ...about, err: error }, 'a job failed, and is tried again');
+        await postpone(
+          job.attempts,
+          clock() + Math.min(FIRST_RETRY * 2 ** (job.attempts - 1), LONGEST_RETRY),
+        );
+      } else {
+        log.error({ ...about, err: error }, 'a job failed for good');
+        await end();
+      }
+    } finally {
+      clearInterval(keeping);
+    }
+  }
+
+  async #keep(job: Job, lost: AbortController): Promise<void> {
+    const { db, clock } = this.#context;
+    // A database that is away takes the job from nobody: the lease runs, and is kept at the next turn.
+    const kept = await db.write((tx) => keepJob(tx, job, this.#holder, clock() + LEASE)).catch(() => true);
+    if (!kept) lost.abort(new Error('The job was cancelled, or taken by another instance.'));
+  }
+}

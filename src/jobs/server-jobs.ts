@@ -1,0 +1,23 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../context.ts';
+import { openMailer } from '../mail.ts';
+import { expiry } from './expiry.ts';
+import { resetMails } from './reset-mails.ts';
+import { JobRunner } from './runner.ts';
+
+/** Has a server do its share of the jobs, from when it listens until it closes. */
+export function runJobs(app: FastifyInstance, context: Context): void {
+  const mailer = openMailer(context.config);
+  const runner = new JobRunner(context, [
+    expiry(context),
+    ...(mailer === null ? [] : [resetMails(context, mailer)]),
+  ]);
+  app.addHook('onListen', (done) => {
+    runner.start();
+    done();
+  });
+  app.addHook('onClose', async () => {
+    await runner.close();
+    mailer?.close();
+  });
+}

@@ -1,0 +1,200 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openContext } from '../../src/context.ts';
+import { addJob, cancelJob, type JobLimit, takeJob } from '../../src/domain/shared/jobs.ts';
+import { type JobKind, JobRunner, type Run } from '../../src/jobs/runner.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+
+const MINUTE = 60_000;
+
+let server: TestServer;
+let now: number;
+let runners: JobRunner[];
+beforeEach(async () => {
+  now = Date.UTC(2026, 5, 1);
+  runners = [];
+  server = await startTestServer({}, () => now);
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const runner of runners) await runner.close();
+  await server.close();
+});
+
+const add = (payload: unknown, limit?: JobLimit) =>
+  server.context.db.write((tx) => addJob(tx, 'test', payload, now, limit));
+const waiting = () =>
+  server.context.db.read
+    .selectFrom('jobs')
+    .select(['id', 'attempts', 'due_at', 'holder'])
+    .where('kind', '=', 'test')
+    .execute();
+const wake = () => server.context.jobs.added();
+
+function start(run: (run: Run) => Promise<void>, options: Partial<JobKind> = {}): JobRunner {
+  const runner = new JobRunner(server.context, [{ kind: 'test', maxAttempts: 3, ...options, run }]);
+  runners.push(runner);
+  runner.start();
+  return runner;
+}
+
+/** A promise, and what settles it. */
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+describe('A job', () => {
+  it('is done once, in the order of adding, and deleted when it is done', async () => {
+    const done: string[] = [];
+    for (const name of ['one', 'two', 'three']) await add(name);
+    start(async ({ job }) => void done.push(job.payload));
+    await vi.waitFor(async () => expect(await waiting()).toEqual([]));
+    expect(done).toEqual(['"one"', '"two"', '"three"']);
+    await add('four');
+    wake();
+    await vi.waitFor(() => expect(done).toContain('"four"'));
+  });
+
+  it('is done by one of several instances', async () => {
+    const other = await openContext(server.context.config);
+    other.clock = () => now;
+    try {
+      const done: string[] = [];
+      const kind: JobKind = {
+        kind: 'test',
+        maxAttempts: 1,
+        run: async ({ job }) => void done.push(job.payload),
+      };
+      const names = Array.from({ length: 40 }, (_, index) => index);
+      for (const name of names) await add(name);
+      const both = [server.context, other].map((context) => new JobRunner(context, [kind]));
+      runners.push(...both);
+      for (const runner of both) runner.start();
+      await vi.waitFor(async () => expect(await waiting()).toEqual([]), { timeout: 10_000 });
+      expect(done.map(Number).sort((one, two) => one - two)).toEqual(names);
+      for (const runner of both) await runner.close();
+    } finally {
+      await other.db.close();
+    }
+  });
+
+  it('that was not added is not done: it is part of the unit of work that asks for it', async () => {
+    const asked = server.context.db.write(async (tx) => {
+      await addJob(tx, 'test', null, now);
+      throw new Error('It was not to be.');
+    });
+    await expect(asked).rejects.toThrow('It was not to be.');
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('of an instance that died is taken by another once its minute is over', async () => {
+    await add('left behind');
+    await server.context.db.write((tx) => takeJob(tx, 'test', 'dead', now, now + MINUTE));
+    const done: number[] = [];
+    start(async ({ job }) => void done.push(job.attempts));
+    now += MINUTE - 1;
+    wake();
+    expect(await waiting()).toMatchObject([{ holder: 'dead' }]);
+    now += 1;
+    wake();
+    await vi.waitFor(async () => expect(await waiting()).toEqual([]));
+    expect(done).toEqual([2]);
+  });
+
+  it('that fails is tried again, later each time, and given up in the end', async () => {
+    await add('hopeless');
+    let tries = 0;
+    start(async () => {
+      tries += 1;
+      throw new Error('Not today.');
+    });
+    for (const [attempt, wait] of [
+      [1, 10_000],
+      [2, 20_000],
+    ] as const) {
+      await vi.waitFor(async () =>
+        expect(await waiting()).toMatchObject([{ attempts: attempt, due_at: now + wait, holder: null }]),
+      );
+      now += wait;
+      wake();
+    }
+    await vi.waitFor(async () => expect(await waiting()).toEqual([]));
+    expect(tries).toBe(3);
+    const told = server.logs().filter(({ kind }) => kind === 'test');
+    expect(told.map(({ msg }) => msg)).toEqual([
+      'a job failed, and is tried again',
+      'a job failed, and is tried again',
+      'a job failed for good',
+    ]);
+  });
+
+  it('that runs when the server closes is given back at once, and the try does not count', async () => {
+    await add('long');
+    const begun = gate();
+    const runner = start(async ({ signal }) => {
+      begun.open();
+      await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    });
+    await begun.opened;
+    await runner.close();
+    expect(await waiting()).toMatchObject([{ attempts: 0, due_at: now, holder: null }]);
+    const done: number[] = [];
+    start(async ({ job }) => void done.push(job.attempts));
+    await vi.waitFor(async () => expect(await waiting()).toEqual([]));
+    expect(done).toEqual([1]);
+  });
+
+  it('that takes long is kept, and told to stop when it was cancelled', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    await add('long');
+    const begun = gate();
+    const ended = gate();
+    start(async ({ signal }) => {
+      begun.open();
+      signal.addEventListener('abort', ended.open);
+      await ended.opened;
+      throw signal.reason;
+    });
+    await begun.opened;
+    now += MINUTE / 2;
+    vi.advanceTimersByTime(20_000);
+    await vi.waitFor(async () => expect(await waiting()).toMatchObject([{ due_at: now + MINUTE }]));
+    const [job] = await waiting();
+    expect(await server.context.db.write((tx) => cancelJob(tx, { id: job?.id ?? 0 }))).toBe(true);
+    vi.advanceTimersByTime(20_000);
+    await ended.opened;
+    await vi.waitFor(() =>
+      expect(server.logs()).toContainEqual(
+        expect.objectContaining({ msg: 'a job was cancelled, or taken by another instance' }),
+      ),
+    );
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('that always comes back is there once, and again when its time has come', async () => {
+    const times: number[] = [];
+    const run = async () => void times.push(now);
+    start(run, { every: 60 * MINUTE });
+    await vi.waitFor(async () => expect(await waiting()).toMatchObject([{ due_at: now + 60 * MINUTE }]));
+    start(run, { every: 60 * MINUTE });
+    now += 60 * MINUTE;
+    wake();
+    await vi.waitFor(async () => expect(await waiting()).toMatchObject([{ due_at: now + 60 * MINUTE }]));
+    expect(times).toEqual([now - 60 * MINUTE, now]);
+  });
+});
+
+describe('What strangers can ask for', () => {
+  const limit = (origin: string): JobLimit => ({ origin, perOrigin: 3, inAll: 5 });
+
+  it('is bounded, an origin and in all, also when many ask at once', async () => {
+    const asked = await Promise.all(Array.from({ length: 12 }, () => add('mail', limit('here'))));
+    expect(asked.filter(Boolean)).toHaveLength(3);
+    const others = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => add('mail', limit(`there${index}`))),
+    );
+    expect(others.filter(Boolean)).toHaveLength(2);
+    expect(await waiting()).toHaveLength(5);
+  });
+});
