@@ -30,7 +30,7 @@ export function registerToken(program: Command): void {
     description: 'Create a token for a user, and print it once',
     notes:
       'A personal access token works as a bearer token everywhere, and on /v1 also as X-Auth and as the password of\n' +
-      "the user's e-mail address. Its account counts as signed in from then on.",
+      "the user's e-mail address. The user's invitation stays as it is.",
     examples: [
       ['assay token create --user ada@example.com', 'everything that the account may do, for good'],
       [

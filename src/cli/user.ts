@@ -39,8 +39,8 @@ export function registerUser(program: Command): void {
     description: 'Invite a user of an organization, or of the platform staff',
     notes:
       'Give the invite_url to them and to nobody else: whoever opens it sets the password, once, within a week unless\n' +
-      'ASSAY_INVITATION_SECONDS says otherwise. It begins with ASSAY_CLIENT_BASE_URL. Who has a token made for them counts\n' +
-      'as accepted. Staff reach every organization unless some are named with --assign.',
+      'ASSAY_INVITATION_SECONDS says otherwise. It begins with ASSAY_CLIENT_BASE_URL. Staff reach every\n' +
+      'organization unless some are named with --assign.',
     examples: [
       ['assay user create --email ada@example.com --organization acme --admin', 'an admin of acme'],
       ['assay user create --email bob@example.com --organization acme --name "Bob Ng"', 'a user of acme'],
@@ -85,7 +85,8 @@ export function registerUser(program: Command): void {
     examples: [['assay user invite bob@example.com']],
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ config, db, keys, addresses, clock }) => {
-      const { id, uid, email, invited } = await requireUser(db.read, who);
+      const { id, uid, email, banned, invited } = await requireUser(db.read, who);
+      if (banned) throw new Refusal(`${email} is banned and cannot sign in.`);
       if (!invited) {
         throw new Refusal(
           `${email} has accepted the invitation already. "assay user reset-password ${email}" makes a link for a new password.`,
@@ -149,16 +150,16 @@ export function registerUser(program: Command): void {
   addCommand(family, 'ban <user>', {
     description: 'Ban a user, which ends their sessions and tokens at once',
     notes:
-      'USER is an e-mail address, an id or a uid. Who was invited and never signed in is deleted instead. The last\n' +
+      'USER is an e-mail address, an id or a uid. Who never signed in and has no token is deleted instead. The last\n' +
       'admin of an organization cannot be banned. Banning a banned user changes nothing.',
     examples: [['assay user ban bob@example.com']],
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       const user = await requireUser(db.read, who);
-      const { accepted } = await db.write((tx) => banUser(tx, commandLine(), user.id, clock()));
+      const { deleted } = await db.write((tx) => banUser(tx, commandLine(), user.id, clock()));
       const { id, uid, email } = user;
-      if (json === true) return printJson({ id, uid, email, banned: true, deleted: !accepted });
-      printLines(accepted ? `${email} is banned.` : `${email} never signed in, and is deleted.`);
+      if (json === true) return printJson({ id, uid, email, banned: true, deleted });
+      printLines(deleted ? `${email} never signed in, and is deleted.` : `${email} is banned.`);
     }),
   );
 

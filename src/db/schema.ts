@@ -74,7 +74,7 @@ export interface UserTable {
   admin: number;
   staff: number;
   password_hash: string | null;
-  /** `null` until the invitation is accepted, which is the first sign-in or the first token. */
+  /** `null` until the invitation is accepted, which is the first sign-in. A token changes nothing of that. */
   accepted_at: number | null;
   banned_at: number | null;
   created_at: number;

@@ -3,6 +3,7 @@ import { commandLine } from '../../src/auth/callers.ts';
 import { invitationUrl } from '../../src/auth/invitations.ts';
 import { verifyPassword } from '../../src/auth/passwords.ts';
 import { randomText } from '../../src/auth/secrets.ts';
+import { banUser } from '../../src/domain/people/bans.ts';
 import { renewInvitation } from '../../src/domain/people/invitations.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
@@ -99,6 +100,27 @@ describe('An invitation', () => {
       (event) => event.object_id === String(id) && event.action === 'user.accept-invitation',
     );
     expect(accepted?.user_id).toBe(id);
+  });
+
+  it('is not spent by a token that an operator makes', async () => {
+    const { path, id, email } = await newInvitation();
+    const { token } = await world.token(id);
+    expect((await row(id))?.accepted_at).toBeNull();
+    const answer = await accept(newVisitor(server), path);
+    expect(answer.location).toBe(`${server.origin}/account`);
+    expect((await newVisitor(server).signIn(email, PASSWORD)).status).toBe(303);
+    const call = await server.request('GET', '/v1/assessments/nothing/testing_hours', { token });
+    expect(call.status).toBe(404);
+  });
+
+  it('is over for who was banned, and cannot be renewed then', async () => {
+    const { path, id } = await newInvitation();
+    await world.token(id);
+    await server.context.db.write((tx) => banUser(tx, commandLine(), id, now));
+    expect((await newVisitor(server).get(path)).status).toBe(410);
+    await expect(
+      server.context.db.write((tx) => renewInvitation(tx, commandLine(), id, now)),
+    ).rejects.toMatchObject({ kind: 'forbidden', message: 'This user is banned.' });
   });
 
   it('is good once: the link then says so with 410', async () => {

@@ -236,7 +236,7 @@ describe('assay token', () => {
       token: expect.stringMatching(PERSONAL),
       expires_at: null,
     });
-    expect(await listedUser(email)).toMatchObject({ invited: false });
+    expect(await listedUser(email)).toMatchObject({ invited: true });
     const listed = (await assay.json('token', 'list')).find((one: { id: string }) => one.id === token.id);
     expect(listed).toEqual({
       id: token.id,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newVisitor } from '../harness/visitor.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
 const ADDRESS = { ASSAY_CLIENT_BASE_URL: 'https://assay.example' };
@@ -14,6 +15,19 @@ afterAll(() => assay.close());
 async function newUser() {
   const email = `person${(counter += 1)}@example.com`;
   return assay.json('user', 'create', '--email', email, '--organization', 'acme');
+}
+
+/** A user who has accepted the invitation that they were given. */
+async function newPerson() {
+  const { invite_url, ...user } = await newUser();
+  const server = await assay.serve('--no-demo');
+  const browser = newVisitor(server);
+  const { pathname, search } = new URL(invite_url);
+  const fields = { name: 'Ada', password: 'seven green ladders sing' };
+  const answer = await browser.submit(await browser.open(pathname + search), fields, '/invitation');
+  expect(answer.status).toBe(303);
+  await server.stop();
+  return user;
 }
 
 async function expectRefusal(args: string[], words: string) {
@@ -47,18 +61,20 @@ describe('assay user invite', () => {
     expect(set.stderr).toBe('');
   });
 
-  it('refuses who has accepted, and nobody', async () => {
-    const { email } = await newUser();
-    await assay.json('token', 'create', '--user', email);
+  it('refuses who has accepted, who is banned, and nobody', async () => {
+    const { email } = await newPerson();
     await expectRefusal(['user', 'invite', email], `"assay user reset-password ${email}"`);
+    const banned = await newUser();
+    await assay.json('token', 'create', '--user', banned.email);
+    await assay.json('user', 'ban', banned.email);
+    await expectRefusal(['user', 'invite', banned.email], 'is banned');
     await expectRefusal(['user', 'invite', 'nobody@example.com'], 'There is no user');
   });
 });
 
 describe('assay user reset-password', () => {
   it('prints a link that opens on a server, once', async () => {
-    const { id, uid, email } = await newUser();
-    await assay.json('token', 'create', '--user', email);
+    const { id, uid, email } = await newPerson();
     const older = await assay.json('user', 'reset-password', email);
     const made = await assay.json('user', 'reset-password', String(id));
     expect(made).toEqual({

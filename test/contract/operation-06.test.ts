@@ -147,6 +147,20 @@ describe('Operation 6: ban or delete a user', () => {
       expectBodiless(await ban(invited.id), 404);
     });
 
+    it('is kept and banned with a token, as what it did has their name', async () => {
+      const invited = await world.invited({ organization: organization.uid });
+      const { token } = await world.token(invited.id);
+      const { status, body } = await ban(invited.id);
+      expect({ status, body }).toMatchObject({
+        status: 200,
+        body: { banned: true, invite_url: expect.stringContaining('/invitation?token=') },
+      });
+      expect(await isBanned(invited.id)).toBe(true);
+      expect(await eventsOf(invited.id)).toMatchObject([{ action: 'user.ban' }]);
+      const call = await server.request('GET', '/v1/assessments/nothing/testing_hours', { token });
+      expect(call.status).toBe(401);
+    });
+
     it('leaves nothing behind but the audit log', async () => {
       const invited = await world.invited({ organization: organization.uid });
       const group = await world.group(organization.uid);

@@ -25,7 +25,7 @@ export interface Visitor {
   signIn(email: string, password: string, to?: string): Promise<Visit>;
 }
 
-export function newVisitor({ origin }: TestServer): Visitor {
+export function newVisitor({ origin }: Pick<TestServer, 'origin'>): Visitor {
   const cookies = new Map<string, string>();
 
   const visit = async (path: string, init: RequestInit): Promise<Visit> => {

@@ -36,6 +36,7 @@ export interface TestUser {
 }
 
 let counter = 0;
+let anyHash: Promise<string> | undefined;
 const next = () => (counter += 1);
 
 /** Makes what a test needs, through the same functions that the product uses. */
@@ -61,10 +62,12 @@ export function worldOf({ context }: TestServer) {
     token,
     organization: (uid = `org${next()}`) =>
       write((tx) => createOrganization(tx, actor, { uid, name: `Organization ${uid}` }, clock())),
-    /** A user who has a token; with `organization` absent, platform staff. */
+    /** A user who has signed in, and has a token; with `organization` absent, platform staff. */
     async user(input: Partial<NewUser> = {}): Promise<TestUser> {
+      // One password for all of them, which nobody knows: hashing is slow.
+      const passwordHash = await (anyHash ??= hashPassword(randomText(20)));
       const created = await write((tx) =>
-        createUser(tx, actor, { email: `user${next()}@example.com`, ...input }, clock()),
+        createUser(tx, actor, { email: `user${next()}@example.com`, passwordHash, ...input }, clock()),
       );
       return { ...created, token: (await token(created.id)).token };
     },

@@ -13,8 +13,10 @@ export interface BannedUser {
   uid: string;
   email: string;
   admin: boolean;
-  /** Whether they ever signed in. Who did not is deleted instead of banned. */
+  /** Whether they have accepted their invitation. */
   accepted: boolean;
+  /** Whether they are deleted instead of banned, as there was nothing that they could have done. */
+  deleted: boolean;
   /** When they were invited last, in milliseconds since 1970. */
   invitedAt: number;
   /** The uids of the assessments that they can access, sorted; for an admin, all of the organization. */
@@ -97,6 +99,10 @@ const setBanned = prepareWrite<{ id: number; now: number }, { accepted_at: numbe
     .returning('accepted_at'),
 );
 
+const anyToken = prepare<{ user: number }, { id: string }>((db, p) =>
+  db.selectFrom('tokens').select('id').where('user_id', '=', p.user).limit(1),
+);
+
 /**
  * Bans a user for a caller: an admin any user of their organization but themselves, staff any client user.
  * @throws Failure `missing` for a user of another organization and, for client users, of the staff; `forbidden` for a
@@ -119,8 +125,8 @@ export async function banUserAs(
 }
 
 /**
- * Bans a user, which ends their sessions, tokens and API keys at once; one who never signed in is deleted instead, with
- * everything that hangs on them. Banning a banned user changes nothing.
+ * Bans a user, which ends their sessions, tokens and API keys at once; one who never signed in and has no
+ * token is deleted instead, with everything that hangs on them. Banning a banned user changes nothing.
  * @throws Failure `missing` for an unknown user, `forbidden` for the last admin of an organization
  */
 export async function banUser(tx: Transaction, actor: Actor, id: number, now: number): Promise<BannedUser> {
@@ -141,7 +147,7 @@ export async function banUser(tx: Transaction, actor: Actor, id: number, now: nu
   }
   await credentialsChanged(tx);
   const event = { at: now, object: ['user', id] as const, organizationId: user.organization_id };
-  if (set.accepted_at !== null) {
+  if (set.accepted_at !== null || (await anyToken(tx, { user: id })).length > 0) {
     await recordChange(tx, actor, {
       ...event,
       action: 'user.ban',
@@ -159,7 +165,7 @@ export async function banUser(tx: Transaction, actor: Actor, id: number, now: nu
     before: { uid, email, admin: banned.admin, assessments: banned.assessmentIds, groups },
     after: null,
   });
-  return { ...banned, accepted: false };
+  return { ...banned, accepted: false, deleted: true };
 }
 
 /**
@@ -182,6 +188,7 @@ async function describe(db: Reader, user: UserRow): Promise<BannedUser> {
     email: user.email,
     admin: user.admin === 1,
     accepted: user.accepted_at !== null,
+    deleted: false,
     invitedAt: user.invited_at ?? user.created_at,
     assessmentIds: assessments.map(({ uid }) => uid),
   };

@@ -112,7 +112,7 @@ export async function acceptInvitation(
 
 /**
  * Invites someone again who has not accepted: the link before ends, and its time begins anew.
- * @throws Failure `missing` for an unknown user, `forbidden` for one who has accepted
+ * @throws Failure `missing` for an unknown user, `forbidden` for one who has accepted or is banned
  */
 export async function renewInvitation(
   tx: Transaction,
@@ -122,10 +122,11 @@ export async function renewInvitation(
 ): Promise<Invited> {
   const user = await tx
     .selectFrom('users')
-    .select(['uid', 'organization_id', 'created_at', 'invited_at', 'accepted_at'])
+    .select(['uid', 'organization_id', 'created_at', 'invited_at', 'accepted_at', 'banned_at'])
     .where('id', '=', userId)
     .executeTakeFirst();
   if (user === undefined) throw missing('user');
+  if (user.banned_at !== null) throw new Failure('forbidden', 'This user is banned.');
   const before = user.invited_at ?? user.created_at;
   // Another time is another link, also within a millisecond.
   const invitedAt = Math.max(now, before + 1);

@@ -31,7 +31,7 @@ export interface IssuedToken {
 }
 
 /**
- * Makes a token for an account. An account that has one counts as signed in, so its invitation is accepted.
+ * Makes a token for an account, whether or not it has accepted its invitation, which stays as it is.
  * @throws Failure `missing` for an unknown or banned user, `invalid` for an empty name, for scopes that it may not hold
  *   and for addresses that are none
  */
@@ -50,7 +50,6 @@ export async function issueToken(
       'users.admin',
       'users.staff',
       'users.organization_id',
-      'users.accepted_at',
       'users.banned_at',
       'organizations.uid as organization',
     ])
@@ -104,9 +103,6 @@ export async function issueToken(
       name,
     })
     .execute();
-  if (user.accepted_at === null) {
-    await tx.updateTable('users').set({ accepted_at: now }).where('id', '=', request.userId).execute();
-  }
   await recordChange(tx, actor, {
     at: now,
     action: 'token.create',
