@@ -24,6 +24,7 @@ import {
 import type { AreaName } from './config.ts';
 import { areaAt, AREAS, SERVER_AREA } from './http/areas.ts';
 import { refuseBrokenRequest } from './http/broken-requests.ts';
+import { readAddresses } from './http/client-address.ts';
 import { enforceDeadline } from './http/deadline.ts';
 import { runJobs } from './jobs/server-jobs.ts';
 import { registerMetrics } from './http/metrics.ts';
@@ -69,7 +70,6 @@ export async function buildApp(
     forceCloseConnections: 'idle',
     // What arrives on an open connection while the server closes is still answered, and the connection then closed.
     return503OnClosing: false,
-    trustProxy: config.trustedProxies.length === 0 ? false : [...config.trustedProxies],
     // Node takes no request line that is longer, so whether a parameter is too long is its schema's to say.
     routerOptions: { maxParamLength: 16_384 },
     frameworkErrors: (error, request, reply) => {
@@ -105,6 +105,7 @@ export async function buildApp(
   app.addHook('onClose', () => tokens.close());
   runJobs(app, context);
 
+  readAddresses(app, config.trustedProxies);
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers).header('x-request-id', request.id);
     done();
@@ -119,7 +120,7 @@ export async function buildApp(
         path: request.url.split('?', 1)[0],
         status: reply.statusCode,
         milliseconds: Math.round(reply.elapsedTime * 100) / 100,
-        address: request.ip,
+        address: request.address,
         user: request.caller?.uid ?? request.session?.uid,
       },
       'request',

@@ -113,7 +113,7 @@ export const registerPassword: RegisterRoutes = (app, context) => {
         return showForm(request, reply, { rejected: { status: 422, passwordError } });
 
       // Guessing here is guessing at the sign-in page: the same lock holds.
-      const attempt = { email: session.email, password: current, address: request.ip };
+      const attempt = { email: session.email, password: current, address: request.address };
       const checked = await signInWithPassword(db, actorOf(request), attempt, clock());
       if (checked.outcome === 'locked') {
         reply.header('retry-after', checked.retryAfter);

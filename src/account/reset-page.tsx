@@ -177,7 +177,8 @@ const registerRequest: RegisterRoutes = (app, context) => {
     },
     async (request, reply) => {
       const { email } = request.body;
-      if (sendsMail) await ask({ email, address: request.ip, at: context.clock(), requestId: request.id });
+      if (sendsMail)
+        await ask({ email, address: request.address, at: context.clock(), requestId: request.id });
       return sendPage(
         request,
         reply,

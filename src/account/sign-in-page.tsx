@@ -101,7 +101,7 @@ export const registerSignIn: RegisterRoutes = (app, context) => {
     { config: { operation: 'sign-in', access: 'open' }, schema: { hide: true, body: SignInForm } },
     async (request, reply) => {
       const { email, password, to } = request.body;
-      const attempt = { email, password, address: request.ip };
+      const attempt = { email, password, address: request.address };
       const signIn = await signInWithPassword(db, actorOf(request), attempt, clock());
       if (signIn.outcome === 'signed-in') {
         const { userId, organizationId, passwordHash } = signIn;

@@ -1,11 +1,31 @@
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, SocketAddress } from 'node:net';
 
 /** @returns whether the text is an IP address or a CIDR block */
 export function isAddressBlock(block: string): boolean {
   const [address = '', prefix, ...rest] = block.split('/');
   const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
+  if (family === 0 || rest.length > 0 || address.includes('%')) return false;
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}
+
+/**
+ * @param text an IP address as proxies write it, with or without a port: `192.0.2.1:4711`, `[2001:db8::1]:4711`
+ * @returns the address alone, in one form of those that IPv6 has, an IPv4 address that arrived over IPv6 as what it is;
+ *   `undefined` for what is none
+ */
+export function toAddress(text: string): string | undefined {
+  const [, bracketed] = /^\[([^\]]*:[^\]]*)\](?::\d{1,5})?$/.exec(text) ?? [];
+  const [, dotted] = /^([\d.]{7,15}):\d{1,5}$/.exec(text) ?? [];
+  // What follows a percent sign names a network card of the machine that wrote it (RFC 4007, section 11).
+  const address = plainAddress((bracketed ?? dotted ?? text).replace(/%.*$/s, ''));
+  switch (isIP(address)) {
+    case 0:
+      return undefined;
+    case 4:
+      return address;
+    default:
+      return plainAddress(new SocketAddress({ address, family: 'ipv6' }).address);
+  }
 }
 
 /** A set of addresses, from blocks that `isAddressBlock` accepts. */

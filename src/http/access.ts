@@ -63,21 +63,21 @@ export async function checkAccess(
     limit(
       request,
       limiter,
-      session === null ? `address:${networkOf(request.ip)}` : `user:${session.userId}`,
+      session === null ? `address:${networkOf(request.address)}` : `user:${session.userId}`,
       now,
     );
     if (session === null) throw new SignInNeeded('This page is for people who signed in.');
     return;
   }
   if (access === 'open') {
-    limit(request, limiter, `address:${networkOf(request.ip)}`, now);
+    limit(request, limiter, `address:${networkOf(request.address)}`, now);
     return;
   }
   const { token, email } = readCredential(request, access.schemes);
   const identity = await tokens.identify(token, now);
   if (identity === undefined || (email !== undefined && identity.emailKey !== nameKey(email)))
     throw invalidToken();
-  if (identity.allowed !== null && !identity.allowed.has(request.ip)) {
+  if (identity.allowed !== null && !identity.allowed.has(request.address)) {
     throw new Problem('forbidden', 'This token may not be used from this address.', {
       source: 'Authorization',
     });
@@ -85,7 +85,7 @@ export async function checkAccess(
   limit(request, limiter, `user:${identity.userId}`, now);
   if (!access.scopes.some((scope) => identity.scopes.has(scope))) throw insufficientScope(access.scopes);
 
-  tokens.used(identity.tokenId, { at: now, address: request.ip });
+  tokens.used(identity.tokenId, { at: now, address: request.address });
   request.caller = {
     userId: identity.userId,
     uid: identity.uid,
@@ -94,7 +94,7 @@ export async function checkAccess(
     admin: identity.admin || identity.staff,
     staff: identity.staff,
     scopes: identity.scopes,
-    address: request.ip,
+    address: request.address,
     requestId: request.id,
   };
 }

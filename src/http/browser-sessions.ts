@@ -41,7 +41,7 @@ export async function readSession(context: Context, request: FastifyRequest): Pr
       : ((await sessionBySecret(context.db.read, secret, limitsOf(context), now)) ?? null);
   request.session = session;
   if (session !== null && isUseDue(session, now))
-    await context.db.write((tx) => recordSessionUse(tx, session.id, request.ip, now));
+    await context.db.write((tx) => recordSessionUse(tx, session.id, request.address, now));
   return session;
 }
 
@@ -66,7 +66,7 @@ export function actorOf(request: FastifyRequest): Actor {
   return {
     userId: session?.userId ?? null,
     credentialId: session?.id ?? null,
-    address: request.ip,
+    address: request.address,
     requestId: request.id,
   };
 }
@@ -129,7 +129,7 @@ export function limitsOf({ config }: Context): SessionLimits {
 }
 
 export function browserOf(request: FastifyRequest): Browser {
-  return { address: request.ip, userAgent: request.headers['user-agent'] ?? '' };
+  return { address: request.address, userAgent: request.headers['user-agent'] ?? '' };
 }
 
 /** Whether browsers reach this server over https, so that cookies may insist on it. */

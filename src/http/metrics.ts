@@ -73,7 +73,7 @@ export function registerMetrics(app: FastifyInstance, { config, db }: Context, t
     '/metrics',
     { config: { operation: 'metrics', access: 'open' }, schema: { hide: true } },
     async (request, reply) => {
-      if (!allowed.has(request.ip) || isForwarded(request, config)) {
+      if (!allowed.has(request.address) || isForwarded(request, config)) {
         throw new Problem(
           'forbidden',
           'Metrics are not shown to this address. ASSAY_METRICS_ALLOWED names who may.',

@@ -48,7 +48,7 @@ export async function authenticateClient(
   const right = matchesHash(presented.secret, client?.secretHash ?? DECOY);
   if (client !== undefined && client.secretHash !== null && right) return client;
   if (client !== undefined) {
-    const actor = { userId: null, credentialId: null, address: request.ip, requestId: request.id };
+    const actor = { userId: null, credentialId: null, address: request.address, requestId: request.id };
     await context.db.write((tx) => recordRefusedSecret(tx, actor, client.id, context.clock()));
   }
   throw refused();

@@ -103,7 +103,7 @@ export function registerToken(scope: FastifyInstance, context: Context, clients:
 
 /** @returns what makes the actor of a client's request, on behalf of a user */
 export function actorFor(client: OAuthClient, request: FastifyRequest): (userId: number) => Actor {
-  return (userId) => ({ userId, credentialId: client.id, address: request.ip, requestId: request.id });
+  return (userId) => ({ userId, credentialId: client.id, address: request.address, requestId: request.id });
 }
 
 /** RFC 6749, section 4.1.3, with PKCE (RFC 7636, section 4.5), which every code was asked for with. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { networkOf } from '../../src/auth/addresses.ts';
+import { AddressSet, isAddressBlock, networkOf, toAddress } from '../../src/auth/addresses.ts';
 
 it.each([
   ['192.0.2.1', '192.0.2.1'],
@@ -16,3 +16,49 @@ it.each([
 ])('The network of %s is %s', (address, network) => {
   expect(networkOf(address)).toBe(network);
 });
+
+it.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['192.0.2.1:4711', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['[::ffff:192.0.2.1]:80', '192.0.2.1'],
+  ['::ffff:c000:201', '192.0.2.1'],
+  ['2001:DB8:0:0::1', '2001:db8::1'],
+  ['[2001:db8::1]', '2001:db8::1'],
+  ['[2001:db8::1]:4711', '2001:db8::1'],
+  ['2001:db8::1:4711', '2001:db8::1:4711'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['[fe80::1%eth0]:443', 'fe80::1'],
+])('%s is the address %s', (text, address) => {
+  expect(toAddress(text)).toBe(address);
+});
+
+it.each([
+  '',
+  'unknown',
+  '_hidden',
+  'example.com',
+  '192.0.2.1:',
+  '192.0.2.1:port',
+  '192.0.2.256:80',
+  '192.0.2.1:4711:4711',
+  '[192.0.2.1]:80',
+  '[2001:db8::1]x',
+  '[2001:db8::1',
+  '192.0.2.0/24',
+  '"192.0.2.1"',
+])('%j is no address', (text) => {
+  expect(toAddress(text)).toBeUndefined();
+});
+
+it.each(['192.0.2.1', '192.0.2.0/24', '2001:db8::/32', '::1'])('%s is a block', (block) => {
+  expect(isAddressBlock(block)).toBe(true);
+  expect(() => new AddressSet([block])).not.toThrow();
+});
+
+it.each(['fe80::1%eth0', '192.0.2.0/33', '::/129', '192.0.2.1/', '192.0.2.1/24/24', '192.0.2.1:80'])(
+  '%s is no block',
+  (block) => {
+    expect(isAddressBlock(block)).toBe(false);
+  },
+);

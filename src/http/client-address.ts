@@ -1,0 +1,43 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AddressSet, toAddress } from '../auth/addresses.ts';
+
+/** A socket that is closed already has no address. */
+const NOWHERE = '0.0.0.0';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Where the request came from, as far as the proxies in between are trusted: an IP address without a port. */
+    address: string;
+  }
+}
+
+/**
+ * Sets `request.address` before anything else looks at the request: rate limits, locks, allow lists, logs and the audit
+ * log all go by it.
+ * @param trustedProxies addresses and CIDR blocks whose `X-Forwarded-For` is believed
+ */
+export function readAddresses(app: FastifyInstance, trustedProxies: readonly string[]): void {
+  const trusted = trustedProxies.length === 0 ? undefined : new AddressSet(trustedProxies);
+  app.decorateRequest('address', '');
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.address = addressOf(request, trusted);
+    done();
+  });
+}
+
+/**
+ * Each proxy adds who came to it at the end of `X-Forwarded-For`, so that is read backwards, as far as those who wrote it
+ * are trusted. What is no address (`unknown`, a name) counts as the proxy that wrote it.
+ */
+function addressOf({ raw, headers }: FastifyRequest, trusted: AddressSet | undefined): string {
+  let address = toAddress(raw.socket.remoteAddress ?? '') ?? NOWHERE;
+  const forwarded = headers['x-forwarded-for'];
+  if (trusted === undefined || forwarded === undefined || !trusted.has(address)) return address;
+  for (const text of String(forwarded).split(',').toReversed()) {
+    const before = toAddress(text.trim());
+    if (before === undefined) return address;
+    address = before;
+    if (!trusted.has(address)) return address;
+  }
+  return address;
+}

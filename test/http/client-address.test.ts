@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+const NOW = Date.UTC(2026, 10, 21);
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer(
+    { trustedProxies: ['127.0.0.1', '10.0.0.0/8', '2001:db8:ffff::/48'] },
+    () => NOW,
+  );
+});
+afterAll(() => server.close());
+
+/** @returns the address that the log has for a request whose proxies wrote this */
+async function addressFor(forwarded: string | undefined): Promise<unknown> {
+  const { headers } = await server.request('GET', '/sign-in', {
+    headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
+  });
+  const id = headers.get('x-request-id');
+  return server.logs().find((line) => line['msg'] === 'request' && line['requestId'] === id)?.['address'];
+}
+
+describe('The address of a request', () => {
+  it.each([
+    ['nothing', undefined, '127.0.0.1'],
+    ['an address', '192.0.2.1', '192.0.2.1'],
+    ['an address and a port', '192.0.2.1:4711', '192.0.2.1'],
+    ['an IPv6 address and a port', '[2001:db8::7]:4711', '2001:db8::7'],
+    ['an IPv6 address alone', '2001:db8:0:0::7', '2001:db8::7'],
+    ['more than one, of which the last that is not trusted counts', '198.51.100.1, 192.0.2.1', '192.0.2.1'],
+    ['a proxy behind the proxy', '198.51.100.1, 192.0.2.1:99, 10.1.2.3:443', '192.0.2.1'],
+    ['an IPv6 proxy behind the proxy', '192.0.2.1, [2001:db8:ffff::1]:443', '192.0.2.1'],
+    ['proxies alone', '10.0.0.1, 10.0.0.2', '10.0.0.1'],
+    ['no address', 'unknown', '127.0.0.1'],
+    ['no address before a proxy', '192.0.2.1, unknown, 10.0.0.2', '10.0.0.2'],
+    ['an empty list', '', '127.0.0.1'],
+    ['an address before an empty one', '192.0.2.1,', '127.0.0.1'],
+  ])('goes by %s', async (_what, forwarded, address) => {
+    expect(await addressFor(forwarded)).toBe(address);
+  });
+
+  it('is the proxy itself where nobody trusts it', async () => {
+    const strict = await startTestServer({}, () => NOW);
+    try {
+      await strict.request('GET', '/sign-in', { headers: { 'x-forwarded-for': '192.0.2.1' } });
+      const addresses = strict
+        .logs()
+        .filter((line) => line['msg'] === 'request')
+        .map((line) => line['address']);
+      expect(addresses).toEqual(['127.0.0.1']);
+    } finally {
+      await strict.close();
+    }
+  });
+});
+
+describe('The lock of a sign-in', () => {
+  it.each([
+    ['ports', (attempt: number) => `192.0.2.77:${1024 + attempt}`],
+    ['addresses of one IPv6 network', (attempt: number) => `[2001:db8:0:77::${attempt.toString(16)}]:443`],
+  ])('is not opened by other %s', async (_what, from) => {
+    const { email } = await worldOf(server).account();
+    const visitor = newVisitor(server);
+    const page = await visitor.open('/sign-in');
+    const [, token = ''] = /name="_csrf" value="([^"]+)"/.exec(page.text) ?? [];
+    const attempts = [];
+    for (let attempt = 0; attempt < 11; attempt += 1) {
+      const fields = { _csrf: token, email, password: 'not the password' };
+      attempts.push((await visitor.post('/sign-in', fields, { 'x-forwarded-for': from(attempt) })).status);
+    }
+    expect(attempts.at(-1)).toBe(429);
+    expect(attempts.filter((status) => status === 429)).toHaveLength(1);
+  });
+});
