@@ -53,44 +53,6 @@ export const ASSET_WRITE_SCOPES: readonly Scope[] = [
 
 export const API_SCOPE: readonly Scope[] = ['api'];
 
-const STAFF_SCOPES: readonly Scope[] = [
-  'api',
-  'tag_gw',
-  'tag_gr',
-  'tag_ow',
-  'tag_or',
-  'tag_lw',
-  'tag_lr',
-  'asset_gw',
-  'asset_gr',
-  'asset_or',
-  'asset_lr',
-  'asset_boss_ow',
-  'asset_boss_lw',
-];
-const ADMIN_SCOPES: readonly Scope[] = [
-  'api',
-  'tag_ow',
-  'tag_or',
-  'tag_lw',
-  'tag_lr',
-  'asset_client_ow',
-  'asset_client_lw',
-  'asset_or',
-  'asset_lr',
-];
-const CLIENT_SCOPES: readonly Scope[] = ['api', 'tag_lw', 'tag_lr', 'asset_client_lw', 'asset_lr'];
-
-/** @returns the scopes that an account of this kind may hold */
-export function scopesOf(account: { staff: boolean; admin: boolean }): readonly Scope[] {
-  if (account.staff) return STAFF_SCOPES;
-  return account.admin ? ADMIN_SCOPES : CLIENT_SCOPES;
-}
-
-export function isScope(text: string): text is Scope {
-  return Object.hasOwn(SCOPES, text);
-}
-
 /** The assets and organizations that one scope opens. */
 export interface Reach {
   level: 'global' | 'organization' | 'listing';
@@ -106,4 +68,55 @@ export function reachOf(scope: Exclude<Scope, 'api'>): Reach {
   if (scope.startsWith('asset_client')) return { level, writableBy: ['client', 'any'] };
   if (scope.startsWith('asset_boss')) return { level, writableBy: ['boss', 'any'] };
   return { level, writableBy: null };
+}
+
+const STAFF_SCOPES: readonly Scope[] = [
+  'api',
+  'tag_gw',
+  'tag_gr',
+  'tag_ow',
+  'tag_or',
+  'tag_lw',
+  'tag_lr',
+  'asset_gw',
+  'asset_gr',
+  'asset_or',
+  'asset_lr',
+  'asset_boss_ow',
+  'asset_boss_lw',
+];
+/** Who is assigned to organizations reaches no others, so there is nothing that global scopes could stand for. */
+const ASSIGNED_STAFF_SCOPES: readonly Scope[] = STAFF_SCOPES.filter(
+  (scope) => scope === 'api' || reachOf(scope).level !== 'global',
+);
+const ADMIN_SCOPES: readonly Scope[] = [
+  'api',
+  'tag_ow',
+  'tag_or',
+  'tag_lw',
+  'tag_lr',
+  'asset_client_ow',
+  'asset_client_lw',
+  'asset_or',
+  'asset_lr',
+];
+const CLIENT_SCOPES: readonly Scope[] = ['api', 'tag_lw', 'tag_lr', 'asset_client_lw', 'asset_lr'];
+
+/** @returns the scopes that an account of this kind may hold */
+export function scopesOf({
+  staff,
+  admin,
+  assigned,
+}: {
+  staff: boolean;
+  admin: boolean;
+  /** `null` for staff of all organizations. */
+  assigned: readonly number[] | null;
+}): readonly Scope[] {
+  if (staff) return assigned === null ? STAFF_SCOPES : ASSIGNED_STAFF_SCOPES;
+  return admin ? ADMIN_SCOPES : CLIENT_SCOPES;
+}
+
+export function isScope(text: string): text is Scope {
+  return Object.hasOwn(SCOPES, text);
 }

@@ -10,6 +10,7 @@ import { createPasswordReset } from '../domain/sign-in/password-resets.ts';
 import { hasSecondFactor, resetSecondFactor } from '../domain/sign-in/second-factors.ts';
 import { endSessionsOf } from '../domain/sign-in/session-ends.ts';
 import {
+  assignStaff,
   createUser,
   type ListedUser,
   listUsers,
@@ -76,6 +77,41 @@ export function registerUser(program: Command): void {
         tellAssumedAddress(config, addresses);
       });
     });
+
+  addCommand(family, 'assign <user>', {
+    description: 'Confine platform staff to organizations',
+    notes:
+      'USER is an e-mail address, an id or a uid. From then on they reach these organizations and nothing of others, with\n' +
+      'the tokens that they have as well. What they were assigned to before is replaced.',
+    examples: [
+      ['assay user assign eve@example.com --organization acme umbra'],
+      ['assay user assign eve@example.com --all', 'every organization again'],
+    ],
+  })
+    .option('--organization <uid...>', 'the organizations that they work for')
+    .addOption(new Option('--all', 'every organization').conflicts('organization'))
+    .action(
+      (
+        who: string,
+        { organization, all, json, ...flags }: CommonOptions & { organization?: string[]; all?: boolean },
+      ) => {
+        if ((organization === undefined) === (all !== true))
+          throw new Refusal('Say what they work for: --organization UID, or --all.', 2);
+        return withContext(flags, async ({ db, clock }) => {
+          const { id, uid, email, staff } = await requireUser(db.read, who);
+          if (!staff) throw new Refusal(`${email} is not platform staff.`);
+          const organizations = organization ?? [];
+          for (const one of organizations) await requireOrganization(db.read, one);
+          await db.write((tx) => assignStaff(tx, commandLine(), id, organizations, clock()));
+          if (json === true) return printJson({ id, uid, email, assigned_to: organizations });
+          printLines(
+            organizations.length === 0
+              ? `${email} reaches every organization.`
+              : `${email} reaches ${organizations.join(', ')}, and nothing of others.`,
+          );
+        });
+      },
+    );
 
   addCommand(family, 'invite <user>', {
     description: 'Invite a user again, whose invitation got lost or too old',

@@ -237,7 +237,7 @@ async function loadFindings(
 
 /** What many assets are changed by at once is written for a caller: a staff user, who may change them all. */
 function signedIn(user: CreatedUser, actor: Actor): Caller {
-  const account = { staff: true, admin: true };
+  const account = { staff: true, admin: true, assigned: null };
   return {
     ...actor,
     ...account,

@@ -93,6 +93,7 @@ export async function checkAccess(
     organizationId: identity.organizationId,
     admin: identity.admin || identity.staff,
     staff: identity.staff,
+    assigned: identity.assigned,
     scopes: identity.scopes,
     address: request.address,
     requestId: request.id,

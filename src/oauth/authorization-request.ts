@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import type { Account } from '../auth/callers.ts';
 import { allowedScopes } from '../domain/tokens/access-tokens.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../auth/scopes.ts';
@@ -100,7 +101,7 @@ export function readRequest(
   { config }: Context,
   query: AuthorizationQuery,
   client: OAuthClient,
-  account: { staff: boolean; admin: boolean },
+  account: Account,
 ): AuthorizationRequest {
   const repeated = NAMES.find((name) => Array.isArray(query[name]));
   if (repeated !== undefined)

@@ -1,13 +1,14 @@
 import type { FastifyInstance } from 'fastify';
+import { administers } from '../auth/callers.ts';
 import { isPersonalToken, looksPersonal } from '../auth/secrets.ts';
 import type { Context } from '../context.ts';
 import type { OAuthClient } from '../domain/tokens/oauth-clients.ts';
 import {
-  administrationOf,
   type LiveToken,
   livePersonalToken,
   liveRefreshToken,
   liveTokenById,
+  rightsOf,
 } from '../domain/tokens/token-states.ts';
 import type { KnownClients } from '../domain/tokens/known-clients.ts';
 import { authenticateClient, requireConfidential } from './client-authentication.ts';
@@ -67,9 +68,8 @@ async function findJwt({ db, keys }: Context, given: string, now: number): Promi
 /** A client sees what was issued to it, and the tokens of those whom the account administers that it acts as. */
 async function maySee({ db }: Context, client: OAuthClient, token: LiveToken): Promise<boolean> {
   if (token.clientId === client.id) return true;
-  const administration = await administrationOf(db.read, client.userId);
-  if (typeof administration === 'string') return administration === 'everybody';
-  return token.user.organizationId === administration.organizationId;
+  const account = client.userId === null ? undefined : await rightsOf(db.read, client.userId);
+  return account !== undefined && administers(account, token.user.organizationId);
 }
 
 function describe({ token, members }: Found): object {

@@ -1,4 +1,3 @@
-import { type SqlBool, sql } from 'kysely';
 import { type Actor, administers, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { nameKey } from '../../db/portable.ts';
@@ -8,6 +7,7 @@ import { ASSESSMENT_UID } from './assessments.ts';
 import { Failure, missing } from '../shared/failure.ts';
 import { cleanName } from '../shared/names.ts';
 import {
+  belongsToOrganization,
   listingWithin,
   perReach,
   reachOfAccount,
@@ -53,14 +53,15 @@ const reachableAssessment = perReach((reach) =>
 );
 
 /** Finds a tag, and keeps others from changing it until this unit of work ends, so that the audit log is exact. */
-const claimTag = prepareWrite<{ id: number; organization: number; everywhere: number }, AssessmentTagRow>(
-  (tx, p) =>
+const claimTag = perReach((reach) =>
+  prepareWrite<ReachParameters & { id: number }, AssessmentTagRow>((tx, p) =>
     tx
       .updateTable('assessment_tags')
       .set((eb) => ({ name: eb.ref('name') }))
       .where('id', '=', p.id)
-      .where(sql<SqlBool>`(organization_id = ${p.organization} or ${p.everywhere} = 1)`)
+      .where((eb) => belongsToOrganization(reach, eb.ref('organization_id'), p))
       .returning(['id', 'organization_id', 'name']),
+  ),
 );
 
 const insertTag = prepareWrite<{ organization: number; name: string; key: string }, { id: number }>((tx, p) =>
@@ -162,11 +163,7 @@ export async function renameAssessmentTag(
   now: number,
 ): Promise<AssessmentTag> {
   const name = cleanName('name', newName);
-  const [tag] = await claimTag(tx, {
-    id,
-    organization: caller.organizationId ?? -1,
-    everywhere: caller.staff ? 1 : 0,
-  });
+  const [tag] = await claimTag(reachOfAccount(caller))(tx, { ...reachParameters(caller), id });
   if (tag === undefined) throw missing('assessment tag');
   if (!administers(caller, tag.organization_id)) throw adminsOnly();
   if (name === tag.name) return { id, name };

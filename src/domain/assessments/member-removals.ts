@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Caller } from '../../auth/callers.ts';
+import { belongsTo, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { isOneOf } from '../../db/portable.ts';
 import { prepare, prepareWrite } from '../../db/prepared.ts';
@@ -135,7 +135,7 @@ export async function removeGroupMembers(
   );
 }
 
-/** Why a user was not removed. Who is of another organization is known to staff only. */
+/** Why a user was not removed. Who is of another organization is known to the staff who reach that one. */
 function reasonToStay(
   caller: Caller,
   organizationId: number,
@@ -149,7 +149,7 @@ function reasonToStay(
       errorDetail: 'The last rbac_group_admin of a group cannot be removed.',
     };
   }
-  if (target !== undefined && caller.staff) {
+  if (target !== undefined && caller.staff && belongsTo(caller, target.organizationId)) {
     return {
       status: 'error',
       errorCode: 'user_not_in_org',

@@ -5,6 +5,13 @@ import { isOneOf } from '../../db/portable.ts';
 import { prepare, prepareChange } from '../../db/prepared.ts';
 import type { PortTable } from '../../db/schema.ts';
 import { missing } from '../shared/failure.ts';
+import {
+  assetWithin,
+  perReach,
+  reachOfAccount,
+  type ReachParameters,
+  reachParameters,
+} from '../shared/reach.ts';
 import { inOrder, type Page, type Window, windowOf } from '../shared/page-window.ts';
 
 export const LISTED_STATES = ['open', 'closed'] as const;
@@ -36,8 +43,8 @@ const ROWS_PER_STATEMENT = 500;
 /**
  * One page of the open or the closed ports of an asset (operation 14; docs/decided.md, section 3). An asset that is not a
  * host has none.
- * @throws Failure `missing` when the organization or its asset is not there, or the caller does not reach it: staff
- *   do, admins of the organization, and whoever has access to an assessment that lists the asset
+ * @throws Failure `missing` when the organization or its asset is not there, or the caller does not reach it
+ *   (`reachOfAccount`)
  */
 export async function readPorts(
   db: Reader,
@@ -49,12 +56,11 @@ export async function readPorts(
   const found =
     ORGANIZATION_UID.test(organizationUid) && ASSET_UID.test(assetUid)
       ? (
-          await countQuery(caller)(db, {
+          await countedAsset(reachOfAccount(caller))(db, {
+            ...reachParameters(caller),
             organization: organizationUid,
             asset: assetUid,
             state,
-            callerId: caller.userId,
-            callerOrganizationId: caller.organizationId ?? -1,
           })
         )[0]
       : undefined;
@@ -73,25 +79,13 @@ export async function readPorts(
   return { ports: inOrder(rows, window), total };
 }
 
-interface CountParameters {
-  organization: string;
-  asset: string;
-  state: string;
-  callerId: number;
-  callerOrganizationId: number;
-}
-
-const countQueries = { staff: count('staff'), admin: count('admin'), user: count('user') };
-
-function countQuery(caller: Caller) {
-  if (caller.staff) return countQueries.staff;
-  return caller.admin ? countQueries.admin : countQueries.user;
-}
-
-/** The asset, if this kind of caller reaches it, and how many ports it has in a state. */
-function count(kind: 'staff' | 'admin' | 'user') {
-  return prepare<CountParameters, { id: number; ports: number }>((db, p) => {
-    const found = db
+/** The asset, if a caller of this kind reaches it, and how many ports it has in a state. */
+const countedAsset = perReach((reach) =>
+  prepare<
+    ReachParameters & { organization: string; asset: string; state: string },
+    { id: number; ports: number }
+  >((db, p) =>
+    db
       .selectFrom('assets')
       .innerJoin('organizations', 'organizations.id', 'assets.organization_id')
       .leftJoin('port_counts', (join) =>
@@ -102,21 +96,10 @@ function count(kind: 'staff' | 'admin' | 'user') {
       )
       .select(['assets.id', sql<number>`coalesce(port_counts.ports, 0)`.as('ports')])
       .where('assets.uid', '=', p.asset)
-      .where('organizations.uid', '=', p.organization);
-    if (kind === 'staff') return found;
-    const own = found.where('assets.organization_id', '=', p.callerOrganizationId);
-    if (kind === 'admin') return own;
-    return own.where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('listing_assets')
-          .innerJoin('assessment_access', 'assessment_access.assessment_id', 'listing_assets.assessment_id')
-          .select('listing_assets.asset_id')
-          .whereRef('listing_assets.asset_id', '=', 'assets.id')
-          .where('assessment_access.user_id', '=', p.callerId),
-      ),
-    );
-  });
-}
+      .where('organizations.uid', '=', p.organization)
+      .where(assetWithin(reach, p)),
+  ),
+);
 
 interface PageParameters {
   asset: number;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Actor, Caller } from '../../auth/callers.ts';
+import { type Actor, belongsTo, type Caller } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { prepare, prepareChange, prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
@@ -115,7 +115,7 @@ export async function banUserAs(
   now: number,
 ): Promise<BannedUser> {
   const [user] = await userById(tx, { id });
-  if (user === undefined || (!caller.staff && user.organization_id !== caller.organizationId)) {
+  if (user === undefined || (user.id !== caller.userId && !belongsTo(caller, user.organization_id))) {
     throw missing('user');
   }
   if (!caller.admin) throw new Failure('forbidden', 'Only admins ban users.');

@@ -5,6 +5,7 @@ import { nameKey } from '../../db/portable.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, invalid, missing } from '../shared/failure.ts';
 import { cleanName } from '../shared/names.ts';
+import { credentialsChanged } from '../tokens/credentials.ts';
 import { organizationByUid } from '../organizations/organizations.ts';
 
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,189}$/;
@@ -46,6 +47,8 @@ export async function createUser(
       ? null
       : await requireOrganization(tx, 'organization', input.organization);
   const staff = organizationId === null;
+  if (!staff && input.assignedTo !== undefined)
+    throw invalid({ property: 'assignedTo', message: 'is for platform staff only' });
   const uid = `u${randomText(15)}`;
   const row = await tx
     .insertInto('users')
@@ -65,13 +68,7 @@ export async function createUser(
     .returning('id')
     .executeTakeFirst();
   if (row === undefined) throw new Failure('conflict', `There is a user with the address ${email} already.`);
-  for (const [index, organization] of (input.assignedTo ?? []).entries()) {
-    const assigned = await requireOrganization(tx, `assignedTo.${index}`, organization);
-    await tx
-      .insertInto('staff_organizations')
-      .values({ user_id: row.id, organization_id: assigned })
-      .execute();
-  }
+  if (staff) await setAssignment(tx, row.id, input.assignedTo ?? []);
   await recordChange(tx, actor, {
     at: now,
     action: 'user.create',
@@ -111,6 +108,60 @@ export async function renameUser(
     before: { name: user.name },
     after: { name: clean },
   });
+}
+
+/**
+ * Confines a staff user to organizations, or to none in particular. From then on they hold no global scopes, and see
+ * nothing of others.
+ * @param organizations uids; none means all
+ * @throws Failure `missing` for an unknown user, `invalid` for one who is not staff and for an unknown organization
+ */
+export async function assignStaff(
+  tx: Transaction,
+  actor: Actor,
+  userId: number,
+  organizations: readonly string[],
+  now: number,
+): Promise<void> {
+  const user = await tx.selectFrom('users').select('staff').where('id', '=', userId).executeTakeFirst();
+  if (user === undefined) throw missing('user');
+  if (user.staff !== 1) throw invalid({ property: 'user', message: 'must be platform staff' });
+  const before = await assignmentOf(tx, userId);
+  await setAssignment(tx, userId, organizations);
+  await credentialsChanged(tx);
+  await recordChange(tx, actor, {
+    at: now,
+    action: 'user.assign',
+    object: ['user', userId],
+    organizationId: null,
+    before: { assigned_to: before },
+    after: { assigned_to: await assignmentOf(tx, userId) },
+  });
+}
+
+async function setAssignment(
+  tx: Transaction,
+  userId: number,
+  organizations: readonly string[],
+): Promise<void> {
+  const ids: number[] = [];
+  for (const [index, uid] of organizations.entries())
+    ids.push(await requireOrganization(tx, `assignedTo.${index}`, uid));
+  await tx.deleteFrom('staff_organizations').where('user_id', '=', userId).execute();
+  for (const id of new Set(ids))
+    await tx.insertInto('staff_organizations').values({ user_id: userId, organization_id: id }).execute();
+}
+
+/** @returns the uids of the organizations that a staff user is assigned to */
+async function assignmentOf(db: Reader, userId: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('staff_organizations')
+    .innerJoin('organizations', 'organizations.id', 'staff_organizations.organization_id')
+    .select('organizations.uid')
+    .where('staff_organizations.user_id', '=', userId)
+    .orderBy('organizations.uid')
+    .execute();
+  return rows.map(({ uid }) => uid);
 }
 
 async function requireOrganization(tx: Transaction, property: string, uid: string): Promise<number> {

@@ -1,5 +1,5 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Caller } from '../../auth/callers.ts';
+import type { Account, Caller } from '../../auth/callers.ts';
 import { type Reach, reachOf, type Scope } from '../../auth/scopes.ts';
 import { unindexed } from '../../db/portable.ts';
 
@@ -9,8 +9,16 @@ import { unindexed } from '../../db/portable.ts';
  */
 export interface CallerReach {
   key: string;
-  staff: boolean;
+  kind: CallerKind;
   rules: readonly Reach[];
+}
+
+/** Staff who are assigned to organizations are confined to these, other staff are not, and clients are of one. */
+type CallerKind = 'staff' | 'assigned' | 'client';
+
+function kindOf({ staff, assigned }: Account): CallerKind {
+  if (!staff) return 'client';
+  return assigned === null ? 'staff' : 'assigned';
 }
 
 /** The parameters that the conditions below need. */
@@ -31,7 +39,8 @@ export function reachOfCaller(caller: Caller, accepted: readonly Scope[]): Calle
     (rule, index) => !all.some((other, at) => at !== index && covers(other, rule, at < index)),
   );
   const key = rules.map(({ level, writableBy }) => `${level}:${writableBy?.join('+') ?? '*'}`).sort();
-  return { key: `${caller.staff ? 'staff' : 'client'}|${key.join('|')}`, staff: caller.staff, rules };
+  const kind = kindOf(caller);
+  return { key: `${kind}|${key.join('|')}`, kind, rules };
 }
 
 const WIDTH = { listing: 0, organization: 1, global: 2 } as const;
@@ -44,12 +53,14 @@ function covers(one: Reach, other: Reach, first: boolean): boolean {
 }
 
 /**
- * @returns what the account reaches where an operation has no scopes of its own: staff everything, an admin their
- *   organization, everyone else the assessments that they have access to
+ * @returns what the account reaches where an operation has no scopes of its own: staff everything, or the organizations
+ *   that they are assigned to, an admin their organization, everyone else the assessments that they have access to
  */
-export function reachOfAccount({ staff, admin }: Caller): CallerReach {
-  const level = staff ? 'global' : admin ? 'organization' : 'listing';
-  return { key: `account:${level}`, staff, rules: [{ level, writableBy: null }] };
+export function reachOfAccount(account: Account): CallerReach {
+  const kind = kindOf(account);
+  const level =
+    kind === 'staff' ? 'global' : kind === 'assigned' || account.admin ? 'organization' : 'listing';
+  return { key: `account:${kind}:${level}`, kind, rules: [{ level, writableBy: null }] };
 }
 
 export function reachParameters(caller: Caller): ReachParameters {
@@ -57,7 +68,7 @@ export function reachParameters(caller: Caller): ReachParameters {
 }
 
 /** @returns the condition that a row of `assets`, found by other means, is within reach */
-export function assetWithin({ rules, staff }: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
+export function assetWithin({ rules, kind }: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
   return anyOf(
     rules.map(({ level, writableBy }) => {
       const writable =
@@ -68,26 +79,24 @@ export function assetWithin({ rules, staff }: CallerReach, p: ReachParameters): 
         case 'global':
           return writable;
         case 'organization':
-          return sql<SqlBool>`(${writable} and ${inOrganization(unindexed(sql.ref<number>('assets.organization_id')), staff, p)})`;
+          return sql<SqlBool>`(${writable} and ${inOrganization(unindexed(sql.ref<number>('assets.organization_id')), kind, p)})`;
         case 'listing':
-          return sql<SqlBool>`(${writable} and exists (
-            select 1 from listing_assets join assessments on assessments.id = listing_assets.assessment_id
-            where listing_assets.asset_id = assets.id and ${inListing(staff, p)}))`;
+          return sql<SqlBool>`(${writable} and ${isListed(kind, p)})`;
       }
     }),
   );
 }
 
 /** @returns the condition that a row of `organizations`, an organization or a group of them, is within reach */
-export function organizationWithin({ rules, staff }: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
+export function organizationWithin({ rules, kind }: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
   const levels = [...new Set(rules.map(({ level }) => level))];
   if (levels.includes('global')) return TRUE;
   const within = (id: Expression<unknown>): RawBuilder<SqlBool> =>
     anyOf(
       levels.map((level) =>
         level === 'organization'
-          ? inOrganization(id, staff, p)
-          : sql<SqlBool>`exists (select 1 from assessments where assessments.organization_id = ${id} and ${inListing(staff, p)})`,
+          ? inOrganization(id, kind, p)
+          : sql<SqlBool>`exists (select 1 from assessments where assessments.organization_id = ${id} and ${inListing(kind, p)})`,
       ),
     );
   return sql<SqlBool>`(${within(sql.ref('organizations.id'))} or exists (
@@ -96,14 +105,26 @@ export function organizationWithin({ rules, staff }: CallerReach, p: ReachParame
       and ${within(sql.ref('organization_group_members.organization_id'))}))`;
 }
 
+/**
+ * @param column the id of the organization that something is of
+ * @returns the condition that the account belongs to it, in whatever role (as `belongsTo` says of one)
+ */
+export function belongsToOrganization(
+  { kind }: CallerReach,
+  column: Expression<unknown>,
+  p: ReachParameters,
+): RawBuilder<SqlBool> {
+  return inOrganization(column, kind, p);
+}
+
 /** @returns the condition that a row of `assessments`, a listing, is within reach */
-export function listingWithin({ rules, staff }: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
+export function listingWithin({ rules, kind }: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
   return anyOf(
     rules.map(({ level }) => {
       if (level === 'global') return TRUE;
       return level === 'organization'
-        ? inOrganization(sql.ref('assessments.organization_id'), staff, p)
-        : inListing(staff, p);
+        ? inOrganization(sql.ref('assessments.organization_id'), kind, p)
+        : inListing(kind, p);
     }),
   );
 }
@@ -114,16 +135,33 @@ function anyOf(conditions: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> 
   return conditions.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`(${sql.join(conditions, sql` or `)})`;
 }
 
-/** A client user's own organization; the organizations that a staff user is assigned to, or all when none is named. */
-function inOrganization(id: Expression<unknown>, staff: boolean, p: ReachParameters): RawBuilder<SqlBool> {
-  if (!staff) return sql<SqlBool>`${id} = ${p.callerOrganizationId}`;
-  const assigned = sql`select organization_id from staff_organizations where user_id = ${p.callerId}`;
-  return sql<SqlBool>`(not exists (${assigned}) or ${id} in (${assigned}))`;
+/** A client user's own organization, the organizations that a staff user is assigned to, or all. */
+function inOrganization(id: Expression<unknown>, kind: CallerKind, p: ReachParameters): RawBuilder<SqlBool> {
+  switch (kind) {
+    case 'staff':
+      return TRUE;
+    case 'assigned':
+      return sql<SqlBool>`${id} in (select organization_id from staff_organizations where user_id = ${p.callerId})`;
+    case 'client':
+      return sql<SqlBool>`${id} = ${p.callerOrganizationId}`;
+  }
+}
+
+/** Whether one of these listings holds the row of `assets`. */
+function isListed(kind: CallerKind, p: ReachParameters): RawBuilder<SqlBool> {
+  return kind === 'client'
+    ? sql<SqlBool>`exists (
+        select 1 from listing_assets
+        join assessment_access on assessment_access.assessment_id = listing_assets.assessment_id
+        where listing_assets.asset_id = assets.id and assessment_access.user_id = ${p.callerId})`
+    : sql<SqlBool>`exists (
+        select 1 from listing_assets join assessments on assessments.id = listing_assets.assessment_id
+        where listing_assets.asset_id = assets.id and ${inListing(kind, p)})`;
 }
 
 /** The listings that a client user has access to; for staff, the listings of their organizations. */
-function inListing(staff: boolean, p: ReachParameters): RawBuilder<SqlBool> {
-  if (staff) return inOrganization(sql.ref('assessments.organization_id'), staff, p);
+function inListing(kind: CallerKind, p: ReachParameters): RawBuilder<SqlBool> {
+  if (kind !== 'client') return inOrganization(sql.ref('assessments.organization_id'), kind, p);
   return sql<SqlBool>`exists (
     select 1 from assessment_access
     where assessment_access.assessment_id = assessments.id and assessment_access.user_id = ${p.callerId})`;

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Actor } from '../../auth/callers.ts';
+import type { Account, Actor } from '../../auth/callers.ts';
 import { hashSecret, randomText } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { prepare } from '../../db/prepared.ts';
+import { accountOf, RIGHTS, type RightsRow } from '../shared/accounts.ts';
 import { recordChange } from '../shared/audit.ts';
 
 /** 256 bits in letters and digits. */
@@ -12,7 +13,7 @@ const MAX_USER_AGENT = 256;
 const USE_PRECISION = 60_000;
 
 /** A browser that someone signed in with, and who that is. */
-export interface Session {
+export interface Session extends Account {
   id: string;
   /** `pending` after the first of two factors: good for nothing but the second one. */
   state: 'pending' | 'complete';
@@ -24,11 +25,6 @@ export interface Session {
   uid: string;
   email: string;
   name: string | null;
-  /** `null` for platform staff. */
-  organizationId: number | null;
-  /** Of their organization. */
-  admin: boolean;
-  staff: boolean;
 }
 
 /** What is done in a session does not count once that has ended, and a sign-in not once its password is another one. */
@@ -51,7 +47,7 @@ export interface SessionLimits {
   lifetime: number;
 }
 
-interface SessionRow {
+interface SessionRow extends RightsRow {
   id: string;
   state: 'pending' | 'complete';
   method: string;
@@ -62,9 +58,6 @@ interface SessionRow {
   uid: string;
   email: string;
   name: string | null;
-  organization_id: number | null;
-  admin: number;
-  staff: number;
 }
 
 const bySecret = prepare<{ hash: string }, SessionRow>((db, p) =>
@@ -82,9 +75,7 @@ const bySecret = prepare<{ hash: string }, SessionRow>((db, p) =>
       'users.uid',
       'users.email',
       'users.name',
-      'users.organization_id',
-      'users.admin',
-      'users.staff',
+      ...RIGHTS,
     ])
     .where('sessions.secret_hash', '=', p.hash)
     .where('users.banned_at', 'is', null),
@@ -189,9 +180,7 @@ export async function sessionBySecret(
     uid: row.uid,
     email: row.email,
     name: row.name,
-    organizationId: row.organization_id,
-    admin: row.admin === 1,
-    staff: row.staff === 1,
+    ...accountOf(row),
   };
 }
 

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { Actor } from '../../auth/callers.ts';
+import type { Account, Actor } from '../../auth/callers.ts';
 import type { Keys } from '../../auth/keys.ts';
 import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';
 import { prepareInsert } from '../../db/bulk.ts';
 import type { Database, Reader, Transaction } from '../../db/engine.ts';
 import { isOneOf, keepingRows } from '../../db/portable.ts';
-import { prepare, prepareWrite } from '../../db/prepared.ts';
+import { prepareWrite } from '../../db/prepared.ts';
 import { SharedWrite } from '../../db/shared-write.ts';
 import { recordChanges } from '../shared/audit.ts';
 import { Failure, missing } from '../shared/failure.ts';
+import { claimsOf, tokenAccount, type TokenAccount } from './token-accounts.ts';
 
 /** What an application was given. */
 export interface AccessGrant {
@@ -31,31 +32,6 @@ export interface SignedToken extends AccessGrant {
   issuedAt: number;
   expiresAt: number;
 }
-
-/** An account, as far as a token tells of it. */
-export interface TokenAccount {
-  uid: string;
-  admin: number;
-  staff: number;
-  organizationId: number | null;
-  /** The uid of its organization. */
-  organization: string | null;
-}
-
-const accountById = prepare<{ id: number }, TokenAccount>((db, p) =>
-  db
-    .selectFrom('users')
-    .leftJoin('organizations', 'organizations.id', 'users.organization_id')
-    .select([
-      'users.uid',
-      'users.admin',
-      'users.staff',
-      'users.organization_id as organizationId',
-      'organizations.uid as organization',
-    ])
-    .where('users.id', '=', p.id)
-    .where('users.banned_at', 'is', null),
-);
 
 const accountsNotBanned = prepareWrite<{ ids: number[] }, { id: number }>((tx, p) =>
   tx
@@ -92,10 +68,7 @@ const insertTokens = prepareInsert('tokens', {
  * @returns the scopes, in the order of the scope table; none when the account may hold none of them; `undefined` when one
  *   of them is no scope at all
  */
-export function allowedScopes(
-  requested: string | undefined,
-  account: { staff: boolean; admin: boolean },
-): readonly Scope[] | undefined {
+export function allowedScopes(requested: string | undefined, account: Account): readonly Scope[] | undefined {
   const held = scopesOf(account);
   if (requested === undefined) return held;
   const asked = scopesIn(requested);
@@ -106,11 +79,6 @@ export function allowedScopes(
 export function scopesIn(text: string): Scope[] | undefined {
   const scopes = text.split(' ').filter((scope) => scope !== '');
   return scopes.length > 0 && scopes.every(isScope) ? scopes : undefined;
-}
-
-/** @returns what tokens tell of an account; nothing for one that is banned or gone */
-export async function tokenAccount(db: Reader, userId: number): Promise<TokenAccount | undefined> {
-  return (await accountById(db, { id: userId }))[0];
 }
 
 /**
@@ -141,25 +109,13 @@ export async function signFor(
   now: number,
 ): Promise<SignedToken> {
   if (account === undefined) throw missing('user');
-  const scopes = scopesOf({ staff: account.staff === 1, admin: account.admin === 1 }).filter((scope) =>
-    grant.scopes.includes(scope),
-  );
+  const scopes = scopesOf(account).filter((scope) => grant.scopes.includes(scope));
   if (scopes.length === 0)
     throw new Failure('forbidden', 'The account may hold none of the scopes that were asked for.');
   const id = randomUUID();
   const expiresAt = now + lifetime;
-  const token = await keys.sign(
-    {
-      jti: id,
-      sub: account.uid,
-      client_id: grant.clientId,
-      scope: scopes.join(' '),
-      ...(account.organization === null ? {} : { org: account.organization }),
-      admin: account.admin === 1,
-      staff: account.staff === 1,
-    },
-    { issuedAt: now, expiresAt },
-  );
+  const claims = claimsOf(account, { id, clientId: grant.clientId, scopes });
+  const token = await keys.sign(claims, { issuedAt: now, expiresAt });
   return { ...grant, scopes, id, token, organizationId: account.organizationId, issuedAt: now, expiresAt };
 }
 

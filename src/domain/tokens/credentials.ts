@@ -1,10 +1,12 @@
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { nameKey } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
+import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';
 import { hashSecret } from '../../auth/secrets.ts';
+import { accountOf, RIGHTS, type RightsRow } from '../shared/accounts.ts';
 
 /** One token and its account, as far as a request must know. */
-export interface Credential {
+export interface Credential extends RightsRow {
   tokenId: string;
   scopes: string;
   allowedAddresses: string | null;
@@ -13,22 +15,34 @@ export interface Credential {
   userId: number;
   uid: string;
   emailKey: string;
-  organizationId: number | null;
-  admin: number;
-  staff: number;
   bannedAt: number | null;
 }
 
 /** What is read of the account of a token, whichever way it is found. */
-const ACCOUNT = [
+export const HOLDER = [
   'users.id as userId',
   'users.uid as uid',
   'users.email_key as emailKey',
-  'users.organization_id as organizationId',
-  'users.admin as admin',
-  'users.staff as staff',
   'users.banned_at as bannedAt',
+  ...RIGHTS,
 ] as const;
+
+/** @returns whether a token is good now: it has not expired, nobody revoked it, and its user is not banned */
+export function isLive(
+  { expiresAt, revokedAt, bannedAt }: Pick<Credential, 'expiresAt' | 'revokedAt' | 'bannedAt'>,
+  now: number,
+): boolean {
+  return revokedAt === null && bannedAt === null && (expiresAt === null || expiresAt > now);
+}
+
+/** @returns what a token is good for: an account that lost rights keeps its tokens, without what it may no longer hold */
+export function heldScopes(credential: Pick<Credential, 'scopes' | keyof RightsRow>): Scope[] {
+  const held = scopesOf(accountOf(credential));
+  return credential.scopes
+    .split(' ')
+    .filter(isScope)
+    .filter((scope) => held.includes(scope));
+}
 
 const selectCredential = (db: Reader) =>
   db
@@ -40,7 +54,7 @@ const selectCredential = (db: Reader) =>
       'tokens.allowed_addresses as allowedAddresses',
       'tokens.expires_at as expiresAt',
       'tokens.revoked_at as revokedAt',
-      ...ACCOUNT,
+      ...HOLDER,
     ]);
 
 const byId = prepare<{ id: string }, Credential>((db, p) =>
@@ -58,7 +72,7 @@ const readChanges = prepare<typeof ROW, { changes: number }>((db, p) =>
 
 /**
  * Tells every instance that a credential may have ended. To be called in the unit of work that bans a user, changes
- * their rights, revokes a token, or changes or deletes a client.
+ * their rights or the organizations that they are assigned to, revokes a token, or changes or deletes a client.
  */
 export async function credentialsChanged(tx: Transaction): Promise<void> {
   await tx
@@ -83,10 +97,7 @@ export async function credentialBySecret(db: Reader, token: string): Promise<Cre
 }
 
 /** An account, as far as a token that no table has must know it. */
-export type Holder = Pick<
-  Credential,
-  'userId' | 'uid' | 'emailKey' | 'organizationId' | 'admin' | 'staff' | 'bannedAt'
-> & {
+export type Holder = Pick<Credential, 'userId' | 'uid' | 'emailKey' | 'bannedAt' | keyof RightsRow> & {
   /** The uid of their organization; `null` for staff. */
   organization: string | null;
 };
@@ -95,7 +106,7 @@ const selectHolder = (db: Reader) =>
   db
     .selectFrom('users')
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')
-    .select([...ACCOUNT, 'organizations.uid as organization']);
+    .select([...HOLDER, 'organizations.uid as organization']);
 
 const holderByUid = prepare<{ uid: string }, Holder>((db, p) =>
   selectHolder(db).where('users.uid', '=', p.uid),

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../db/engine.ts';
 import { SharedQuestion } from '../../db/shared-question.ts';
-import { tokenAccount, type TokenAccount } from './access-tokens.ts';
+import { tokenAccount, type TokenAccount } from './token-accounts.ts';
 import { credentialChanges } from './credentials.ts';
 import { clientById, type OAuthClient } from './oauth-clients.ts';
 

@@ -3,16 +3,20 @@ import { LRUCache } from 'lru-cache';
 import { AddressSet } from '../../auth/addresses.ts';
 import { type ExternalIssuer, type ExternalToken, isExternal } from '../../auth/external-issuer.ts';
 import type { Keys } from '../../auth/keys.ts';
-import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';
+import type { Account } from '../../auth/callers.ts';
+import type { Scope } from '../../auth/scopes.ts';
 import { isPersonalToken, looksPersonal } from '../../auth/secrets.ts';
 import type { Database } from '../../db/engine.ts';
 import { SharedQuestion } from '../../db/shared-question.ts';
+import { accountOf } from '../shared/accounts.ts';
 import {
   type Credential,
   credentialChanges,
   credentialById,
   credentialBySecret,
+  heldScopes,
   holderOf,
+  isLive,
   recordTokenUse,
   type TokenUse,
 } from './credentials.ts';
@@ -23,14 +27,11 @@ const FLUSH_MILLISECONDS = 5_000;
 const USES_AT_ONCE = 500;
 
 /** A token that is good now, and what it is good for. */
-export interface Identity {
+export interface Identity extends Account {
   tokenId: string;
   userId: number;
   uid: string;
   emailKey: string;
-  organizationId: number | null;
-  admin: boolean;
-  staff: boolean;
   scopes: ReadonlySet<Scope>;
   /** `null` allows every address. */
   allowed: AddressSet | null;
@@ -38,6 +39,8 @@ export interface Identity {
 
 interface Entry {
   identity: Identity;
+  /** What the identity was made of that may change while the token lives. */
+  rights: string;
   expiresAt: number;
   /** What a token of the external issuer says, of which the database knows nothing. */
   external: ExternalToken | undefined;
@@ -96,14 +99,15 @@ export class TokenCache {
         : known === undefined
           ? await this.#prove(token, now)
           : await credentialById(this.#db.read, known.identity.tokenId);
-    if (credential === undefined || !isValid(credential, now)) {
+    if (credential === undefined || !isLive(credential, now)) {
       this.#entries.delete(key);
       return undefined;
     }
-    const identity =
-      known !== undefined && isSame(known.identity, credential) ? known.identity : toIdentity(credential);
+    const rights = rightsText(credential);
+    const identity = known?.rights === rights ? known.identity : toIdentity(credential);
     this.#entries.set(key, {
       identity,
+      rights,
       expiresAt: credential.expiresAt ?? Number.POSITIVE_INFINITY,
       external,
       seen,
@@ -190,41 +194,19 @@ export class TokenCache {
   }
 }
 
-function isValid(credential: Credential, now: number): boolean {
-  return (
-    credential.revokedAt === null &&
-    credential.bannedAt === null &&
-    (credential.expiresAt === null || credential.expiresAt > now)
-  );
-}
-
-/** What can change about a token while it lives. */
-function isSame(identity: Identity, credential: Credential): boolean {
-  return (
-    identity.admin === (credential.admin === 1) &&
-    identity.staff === (credential.staff === 1) &&
-    identity.organizationId === credential.organizationId &&
-    identity.emailKey === credential.emailKey
-  );
+/** What can change about a token while it lives, as one text. */
+function rightsText({ organizationId, admin, staff, assigned, emailKey }: Credential): string {
+  return JSON.stringify([organizationId, admin, staff, assigned, emailKey]);
 }
 
 function toIdentity(credential: Credential): Identity {
-  const account = { admin: credential.admin === 1, staff: credential.staff === 1 };
-  const held = new Set<string>(scopesOf(account));
   return {
     tokenId: credential.tokenId,
     userId: credential.userId,
     uid: credential.uid,
     emailKey: credential.emailKey,
-    organizationId: credential.organizationId,
-    ...account,
-    // An account that was demoted keeps its tokens and loses what it may no longer hold.
-    scopes: new Set(
-      credential.scopes
-        .split(' ')
-        .filter((scope) => held.has(scope))
-        .filter(isScope),
-    ),
+    ...accountOf(credential),
+    scopes: new Set(heldScopes(credential)),
     allowed:
       credential.allowedAddresses === null
         ? null

@@ -1,7 +1,10 @@
-import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';
+import type { Account } from '../../auth/callers.ts';
+import type { Scope } from '../../auth/scopes.ts';
 import { hashSecret } from '../../auth/secrets.ts';
 import type { Reader } from '../../db/engine.ts';
 import { prepare } from '../../db/prepared.ts';
+import { accountOf, RIGHTS, type RightsRow } from '../shared/accounts.ts';
+import { type Credential, heldScopes, HOLDER, isLive } from './credentials.ts';
 
 /** A token that is good now, and what it is good for. */
 export interface LiveToken {
@@ -18,40 +21,27 @@ export interface LiveToken {
   allowedAddresses: readonly string[] | null;
 }
 
-/** Whose tokens someone may look at, beside their own. */
-export type Administration = 'everybody' | { organizationId: number } | 'nobody';
-
-interface TokenRow {
-  id: string;
-  client_id: string | null;
-  scopes: string;
-  created_at: number;
-  expires_at: number | null;
-  allowed_addresses: string | null;
-  uid: string;
+interface TokenRow extends Omit<Credential, 'emailKey'> {
   email: string;
-  organization_id: number | null;
-  admin: number;
-  staff: number;
+  clientId: string | null;
+  createdAt: number;
 }
-
-const USER = ['users.uid', 'users.email', 'users.organization_id', 'users.admin', 'users.staff'] as const;
 
 const accessTokens = (db: Reader) =>
   db
     .selectFrom('tokens')
     .innerJoin('users', 'users.id', 'tokens.user_id')
     .select([
-      'tokens.id',
-      'tokens.client_id',
-      'tokens.scopes',
-      'tokens.created_at',
-      'tokens.expires_at',
-      'tokens.allowed_addresses',
-      ...USER,
-    ])
-    .where('tokens.revoked_at', 'is', null)
-    .where('users.banned_at', 'is', null);
+      'tokens.id as tokenId',
+      'tokens.client_id as clientId',
+      'tokens.scopes as scopes',
+      'tokens.created_at as createdAt',
+      'tokens.expires_at as expiresAt',
+      'tokens.revoked_at as revokedAt',
+      'tokens.allowed_addresses as allowedAddresses',
+      'users.email as email',
+      ...HOLDER,
+    ]);
 
 const accessTokenById = prepare<{ id: string }, TokenRow>((db, p) =>
   accessTokens(db).where('tokens.id', '=', p.id),
@@ -61,31 +51,26 @@ const accessTokenBySecret = prepare<{ hash: string }, TokenRow>((db, p) =>
   accessTokens(db).where('tokens.secret_hash', '=', p.hash),
 );
 
-const refreshTokenBySecret = prepare<{ hash: string }, Omit<TokenRow, 'allowed_addresses'>>((db, p) =>
+const refreshTokenBySecret = prepare<{ hash: string }, Omit<TokenRow, 'allowedAddresses'>>((db, p) =>
   db
     .selectFrom('refresh_tokens')
     .innerJoin('users', 'users.id', 'refresh_tokens.user_id')
     .select([
-      'refresh_tokens.id',
-      'refresh_tokens.client_id',
-      'refresh_tokens.scopes',
-      'refresh_tokens.created_at',
-      'refresh_tokens.expires_at',
-      ...USER,
+      'refresh_tokens.id as tokenId',
+      'refresh_tokens.client_id as clientId',
+      'refresh_tokens.scopes as scopes',
+      'refresh_tokens.created_at as createdAt',
+      'refresh_tokens.expires_at as expiresAt',
+      'refresh_tokens.revoked_at as revokedAt',
+      'users.email as email',
+      ...HOLDER,
     ])
     .where('refresh_tokens.secret_hash', '=', p.hash)
-    .where('refresh_tokens.used_at', 'is', null)
-    .where('refresh_tokens.revoked_at', 'is', null)
-    .where('users.banned_at', 'is', null),
+    .where('refresh_tokens.used_at', 'is', null),
 );
 
-const accountById = prepare<{ id: number }, { organization_id: number | null; admin: number; staff: number }>(
-  (db, p) =>
-    db
-      .selectFrom('users')
-      .select(['organization_id', 'admin', 'staff'])
-      .where('id', '=', p.id)
-      .where('banned_at', 'is', null),
+const accountById = prepare<{ id: number }, RightsRow>((db, p) =>
+  db.selectFrom('users').select(RIGHTS).where('id', '=', p.id).where('banned_at', 'is', null),
 );
 
 /** @returns the access token with this `jti`, if it is good now */
@@ -109,33 +94,24 @@ export async function liveRefreshToken(
   now: number,
 ): Promise<LiveToken | undefined> {
   const [row] = await refreshTokenBySecret(db, { hash: hashSecret(secret) });
-  return live(row && { ...row, allowed_addresses: null }, now);
+  return live(row && { ...row, allowedAddresses: null }, now);
 }
 
-/** @returns whose tokens a client may look at because of the account that it acts as */
-export async function administrationOf(db: Reader, userId: number | null): Promise<Administration> {
-  if (userId === null) return 'nobody';
+/** @returns the rights of an account; nothing for one that is banned or gone */
+export async function rightsOf(db: Reader, userId: number): Promise<Account | undefined> {
   const [account] = await accountById(db, { id: userId });
-  if (account === undefined) return 'nobody';
-  if (account.staff === 1) return 'everybody';
-  return account.admin === 1 && account.organization_id !== null
-    ? { organizationId: account.organization_id }
-    : 'nobody';
+  return account && accountOf(account);
 }
 
 function live(row: TokenRow | undefined, now: number): LiveToken | undefined {
-  if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) return undefined;
-  const held = scopesOf({ staff: row.staff === 1, admin: row.admin === 1 });
+  if (row === undefined || !isLive(row, now)) return undefined;
   return {
-    id: row.id,
-    clientId: row.client_id,
-    user: { uid: row.uid, email: row.email, organizationId: row.organization_id },
-    scopes: row.scopes
-      .split(' ')
-      .filter(isScope)
-      .filter((scope) => held.includes(scope)),
-    expiresAt: row.expires_at,
-    issuedAt: row.created_at,
-    allowedAddresses: row.allowed_addresses === null ? null : (JSON.parse(row.allowed_addresses) as string[]),
+    id: row.tokenId,
+    clientId: row.clientId,
+    user: { uid: row.uid, email: row.email, organizationId: row.organizationId },
+    scopes: heldScopes(row),
+    expiresAt: row.expiresAt,
+    issuedAt: row.createdAt,
+    allowedAddresses: row.allowedAddresses === null ? null : (JSON.parse(row.allowedAddresses) as string[]),
   };
 }

@@ -4,6 +4,7 @@ import { recordChange } from '../shared/audit.ts';
 import { credentialById, credentialBySecret, credentialsChanged } from './credentials.ts';
 import { invalid, missing } from '../shared/failure.ts';
 import { cleanName } from '../shared/names.ts';
+import { claimsOf, tokenAccount } from './token-accounts.ts';
 import { isAddressBlock } from '../../auth/addresses.ts';
 import type { Actor } from '../../auth/callers.ts';
 import type { Keys } from '../../auth/keys.ts';
@@ -42,22 +43,9 @@ export async function issueToken(
   request: TokenRequest,
   now: number,
 ): Promise<IssuedToken> {
-  const user = await tx
-    .selectFrom('users')
-    .leftJoin('organizations', 'organizations.id', 'users.organization_id')
-    .select([
-      'users.uid',
-      'users.admin',
-      'users.staff',
-      'users.organization_id',
-      'users.banned_at',
-      'organizations.uid as organization',
-    ])
-    .where('users.id', '=', request.userId)
-    .executeTakeFirst();
-  if (user === undefined || user.banned_at !== null) throw missing('user');
+  const account = await tokenAccount(tx, request.userId);
+  if (account === undefined) throw missing('user');
 
-  const account = { staff: user.staff === 1, admin: user.admin === 1 };
   const scopes = grantable(request.scopes, scopesOf(account));
   const allowedAddresses = request.allowedAddresses ?? [];
   allowedAddresses.forEach((block, index) => {
@@ -77,18 +65,10 @@ export async function issueToken(
   const token =
     kind === 'personal'
       ? newPersonalToken()
-      : await keys.sign(
-          {
-            jti: id,
-            sub: user.uid,
-            client_id: 'assay-cli',
-            scope,
-            ...(user.organization === null ? {} : { org: user.organization }),
-            admin: account.admin,
-            staff: account.staff,
-          },
-          { issuedAt: now, expiresAt: expiresAt ?? now },
-        );
+      : await keys.sign(claimsOf(account, { id, clientId: 'assay-cli', scopes }), {
+          issuedAt: now,
+          expiresAt: expiresAt ?? now,
+        });
   await tx
     .insertInto('tokens')
     .values({
@@ -107,10 +87,10 @@ export async function issueToken(
     at: now,
     action: 'token.create',
     object: ['token', id],
-    organizationId: user.organization_id,
+    organizationId: account.organizationId,
     before: null,
     after: {
-      user: user.uid,
+      user: account.uid,
       kind,
       name,
       scopes: scope,

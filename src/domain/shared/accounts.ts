@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import type { Account } from '../../auth/callers.ts';
+
+/** What a select of `users` reads of an account's rights. */
+export const RIGHTS = [
+  'users.organization_id as organizationId',
+  'users.admin as admin',
+  'users.staff as staff',
+  sql<string | null>`(
+    select string_agg(cast(staff_organizations.organization_id as text), ',') from staff_organizations
+    where staff_organizations.user_id = users.id)`.as('assigned'),
+] as const;
+
+/** What `RIGHTS` reads. */
+export interface RightsRow {
+  organizationId: number | null;
+  admin: number;
+  staff: number;
+  /** The ids of organizations, with commas between; `null` without any. */
+  assigned: string | null;
+}
+
+/** @returns the account that a row of `RIGHTS` tells of */
+export function accountOf({ organizationId, admin, staff, assigned }: RightsRow): Account {
+  return {
+    organizationId,
+    admin: admin === 1,
+    staff: staff === 1,
+    assigned: staff === 1 && assigned !== null ? assigned.split(',').map(Number) : null,
+  };
+}

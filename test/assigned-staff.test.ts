@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandLine } from '../src/auth/callers.ts';
+import { assignStaff } from '../src/domain/people/users.ts';
+import { applicationsOf } from './oauth/applications.ts';
+import { startTestServer, type TestServer } from './harness/server.ts';
+import { type TestUser, worldOf } from './harness/world.ts';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+/** Staff who are assigned to `mine`. */
+let staff: TestUser;
+beforeAll(async () => {
+  server = await startTestServer();
+  world = worldOf(server);
+  for (const uid of ['mine', 'other']) await world.organization(uid);
+  staff = await world.user({ assignedTo: ['mine'] });
+});
+afterAll(() => server.close());
+
+const as = (method: string, path: string, body?: unknown, token = staff.token) =>
+  server.request(method, path, { token, body });
+
+/** One of everything that the operations name, in one organization. */
+async function estate(organization: string) {
+  const member = await world.user({ organization });
+  const admin = await world.user({ organization, admin: true });
+  const group = await world.group(organization);
+  for (const { uid } of [member, admin]) await world.member(group.id, uid, 'assessment_member');
+  const assessment = await world.assessment(organization, undefined, group.id);
+  const asset = await world.asset({ organization, type: 'host' });
+  await world.list(assessment.uid, asset.uid);
+  const vulnerability = await world.vulnerability(assessment.uid);
+  const tags = [await world.vulnerabilityTag(organization), await world.vulnerabilityTag(organization)];
+  const assessmentTag = await world.assessmentTag(assessment.uid);
+  return { organization, member, admin, group, assessment, asset, vulnerability, tags, assessmentTag };
+}
+
+type Estate = Awaited<ReturnType<typeof estate>>;
+
+/** The operations, in an order in which none takes away what a later one needs. */
+const operations = (
+  { organization, member, admin, group, assessment, asset, vulnerability, tags, assessmentTag }: Estate,
+  assetTag: string,
+): [method: string, path: string, body?: unknown][] => [
+  ['DELETE', `/v1/vulnerability_tags/${tags[0]?.id}`],
+  ['PUT', `/v1/vulnerability_tags/${tags[1]?.id}`, { name: `renamed ${assetTag}` }],
+  ['POST', '/v1/assessment_tags', { name: `new ${assetTag}`, assessment_id: assessment.uid }],
+  ['PUT', `/v1/assessment_tags/${assessmentTag.id}`, { name: `renamed ${assetTag}` }],
+  ['PATCH', `/v1/vulnerabilities/${vulnerability.id}`, { status_id: 5 }],
+  ['GET', `/v1/assessments/${assessment.uid}/testing_hours`],
+  ['POST', `/api/tagging/v1.0/organizations/${organization}/tags`, { tags: [{ name: `new ${assetTag}` }] }],
+  [
+    'PATCH',
+    `/api/tagging/v1.0/organizations/${organization}/tags`,
+    { uids: [assetTag], addEntities: [{ uid: asset.uid }] },
+  ],
+  [
+    'POST',
+    '/api/asset/v2/bulk/assets/criticality:update',
+    { organizationUid: organization, criticality: 'high', assetUids: [asset.uid] },
+  ],
+  ['PATCH', `/api/asset/v2/listings/${assessment.uid}/assets`, { add: [{ assetUid: asset.uid }] }],
+  ['GET', `/api/assessment/v1/assessment-groups/${group.id}/members`],
+  ['GET', `/api/streaming/v1/${organization}/assets/${asset.uid}/ports`],
+  ['POST', `/api/assessment/v1/assessment-groups/${group.id}/members/batchRemove`, { userUids: [admin.uid] }],
+  ['DELETE', `/v1/users/${member.id}`],
+];
+
+async function assetTagOf(organization: string): Promise<string> {
+  const { token } = await world.user();
+  const path = `/api/tagging/v1.0/organizations/${organization}/tags`;
+  const name = `tag of ${organization} ${token.slice(-6)}`;
+  return (await as('POST', path, { tags: [{ name }] }, token)).body.tags[0].uid;
+}
+
+const refused = async (things: Estate, token = staff.token) => {
+  const refusals: string[] = [];
+  const tag = await assetTagOf(things.organization);
+  for (const [method, path, body] of operations(things, tag)) {
+    const { status } = await as(method, path, body, token);
+    if (status >= 300) refusals.push(`${method} ${path}`);
+  }
+  return refusals;
+};
+
+describe('Staff who are assigned to organizations', () => {
+  it('do in these what staff do', async () => {
+    const mine = await estate('mine');
+    expect(await refused(mine)).toEqual([]);
+  });
+
+  it('do nothing in others', async () => {
+    const other = await estate('other');
+    expect((await refused(other)).length).toBe(14);
+  });
+
+  it('hold no global scopes, and get none', async () => {
+    const { token } = await world.token(staff.id, { kind: 'jwt' });
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
+      scope: string;
+    };
+    expect(claims.scope).toBe(
+      'api tag_ow tag_or tag_lw tag_lr asset_or asset_lr asset_boss_ow asset_boss_lw',
+    );
+    await expect(world.token(staff.id, { scopes: ['tag_gw'] })).rejects.toThrow(/may hold/);
+  });
+
+  it('are confined from the moment on that they are assigned, with the tokens that they have', async () => {
+    await world.organization('third');
+    const late = await world.user();
+    const [before, after] = [await estate('other'), await estate('other')];
+    expect(await refused(before, late.token)).toEqual([]);
+    const { db, clock } = server.context;
+    await db.write((tx) => assignStaff(tx, commandLine(), late.id, ['mine', 'third'], clock()));
+    expect((await refused(after, late.token)).length).toBe(14);
+    expect(await refused(await estate('third'), late.token)).toEqual([]);
+    const global = await as(
+      'POST',
+      '/api/asset/v2/bulk/assets/criticality:update',
+      { organizationUid: 'other', criticality: 'high', assetUids: [after.asset.uid] },
+      late.token,
+    );
+    expect(global.status).toBe(422);
+    await db.write((tx) => assignStaff(tx, commandLine(), late.id, [], clock()));
+    expect(await refused(after, late.token)).toEqual([]);
+    const assigned = (await world.auditEvents()).filter(({ action }) => action === 'user.assign');
+    expect(assigned.map((event) => [event.before, event.after])).toEqual([
+      ['{"assigned_to":[]}', '{"assigned_to":["mine","third"]}'],
+      ['{"assigned_to":["mine","third"]}', '{"assigned_to":[]}'],
+    ]);
+  });
+
+  it('reach the tags of a group that has one of these organizations, and no asset of its others', async () => {
+    await world.organizationGroup('both', ['mine', 'other']);
+    await world.organizationGroup('foreign', ['other']);
+    const mine = await world.asset({ organization: 'mine' });
+    const other = await world.asset({ organization: 'other' });
+    const create = (group: string, asset: string) =>
+      as('POST', `/api/tagging/v1.0/organizations/${group}/tags`, {
+        tags: [{ name: `on ${asset}`, entities: [{ uid: asset }] }],
+      });
+    expect((await create('both', mine.uid)).status).toBe(201);
+    expect((await create('both', other.uid)).status).toBe(422);
+    expect((await create('foreign', mine.uid)).status).toBe(404);
+  });
+
+  it('ban neither colleagues, whom they do not reach, nor themselves', async () => {
+    const colleague = await world.user();
+    expect((await as('DELETE', `/v1/users/${colleague.id}`)).status).toBe(404);
+    expect((await as('DELETE', `/v1/users/${staff.id}`)).status).toBe(403);
+  });
+
+  it('are told of users of other organizations as of nobody', async () => {
+    await world.organization('second');
+    const two = await world.user({ assignedTo: ['mine', 'second'] });
+    const group = await world.group('mine');
+    const colleague = await world.user();
+    const [second, other] = [
+      await world.user({ organization: 'second' }),
+      await world.user({ organization: 'other' }),
+    ];
+    const { body } = await as(
+      'POST',
+      `/api/assessment/v1/assessment-groups/${group.id}/members/batchRemove`,
+      { userUids: [second.uid, other.uid, colleague.uid] },
+      two.token,
+    );
+    expect(body.results.map(({ errorCode }: { errorCode: string }) => errorCode)).toEqual([
+      'user_not_in_org',
+      'user_not_found',
+      'user_not_found',
+    ]);
+  });
+
+  it('are told by introspection of the tokens of their organizations alone', async () => {
+    const apps = applicationsOf(server);
+    const client = await apps.client({ kind: 'confidential', userId: staff.id });
+    const active = async (token: string) =>
+      (await apps.postAs(client, '/oauth/introspect', { token })).body.active;
+    expect(await active((await world.user({ organization: 'mine' })).token)).toBe(true);
+    expect(await active((await world.user({ organization: 'other' })).token)).toBe(false);
+    expect(await active((await world.user()).token)).toBe(false);
+  });
+
+  it('are staff: a client user is assigned to nothing', async () => {
+    const client = await world.user({ organization: 'mine' });
+    const { db, clock } = server.context;
+    await expect(
+      db.write((tx) => assignStaff(tx, commandLine(), client.id, ['other'], clock())),
+    ).rejects.toThrow(/platform staff/);
+    await expect(world.user({ organization: 'mine', assignedTo: ['other'] })).rejects.toThrow(
+      /platform staff/,
+    );
+  });
+});
