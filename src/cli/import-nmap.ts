@@ -2,13 +2,13 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { commandLine } from '../auth/callers.ts';
-import { importReport, type ImportSummary } from '../importers/ingest.ts';
+import { importReport } from '../importers/ingest.ts';
 import { readNmapReportInThread } from '../importers/nmap-thread.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { showProgress } from './import-progress.ts';
 import { withContext } from './open.ts';
 import { requireOrganization } from './organization.ts';
-import { pairs, printJson, printLines } from './output.ts';
+import { HostsAsJson, HostTable } from './imported-hosts.ts';
 import { Refusal, refusalOf } from './refusal.ts';
 
 /** Small enough that a chunk and what becomes of it stay in the young generation of the heap. */
@@ -25,8 +25,9 @@ export function registerImport(program: Command): void {
     description: 'Import hosts and their ports from a report of "nmap -oX"; "-" reads standard input',
     notes:
       'A host is known by its address. A second scan updates what it saw, and marks as closed what it covered and no\n' +
-      'longer found open; an older report never overwrites what a newer scan saw. Reports of any size are read as they\n' +
-      'come in. When one is cut off or broken, everything up to the last whole host is kept.',
+      'longer found open, and every port of a host that was down; an older report never overwrites what a newer scan saw.\n' +
+      'Reports of any size are read as they come in. When one is cut off or broken, everything up to the last whole host\n' +
+      'is kept. Ends with a table of the first hosts that were up; --json lists all of them.',
     examples: [
       ['assay import nmap scan.xml --organization acme', ''],
       ['nmap -sV -oX - 192.0.2.0/24 | assay import nmap - --organization acme', 'while it scans'],
@@ -46,15 +47,16 @@ async function importNmap(
     const organization = await requireOrganization(db.read, uid);
     const { chunks, size } = file === '-' ? standardInput() : await openReport(file);
     const progress = showProgress(process.stderr, size);
+    const hosts = json === true ? new HostsAsJson(uid) : new HostTable();
     const { summary, failure } = await importReport(
       { db, actor: commandLine(), organizationId: organization.id, clock },
       readNmapReportInThread(chunks),
-      (bytes, hosts) => progress.update(bytes, hosts),
+      (bytes, count) => progress.update(bytes, count),
+      (imported) => hosts.add(imported),
     );
     progress.stop();
     const refusal = failure === undefined ? undefined : refusalOf(failure, command);
-    if (json === true) printJson({ organization: uid, ...summary, error: refusal?.message ?? null });
-    else printLines(...show(summary));
+    await hosts.end(summary, refusal?.message ?? null);
     if (refusal !== undefined) {
       const { created, updated, unchanged } = summary.hosts;
       const kept =
@@ -94,17 +96,4 @@ async function openReport(file: string): Promise<Source> {
       code === 'ENOENT' ? `There is no file ${file}.` : `${file} cannot be read (${code ?? String(error)}).`,
     );
   }
-}
-
-function show({ hosts, ports, markedClosed, bytes, seconds }: ImportSummary): string[] {
-  const states = Object.entries(ports).sort(([a], [b]) => (a < b ? -1 : 1));
-  return pairs({
-    'hosts created': hosts.created,
-    'hosts updated': hosts.updated,
-    'hosts unchanged': hosts.unchanged,
-    'hosts down': hosts.down,
-    ...Object.fromEntries(states.map(([state, count]) => [`ports ${state}`, count])),
-    'ports marked closed': markedClosed,
-    read: `${(bytes / 1e6).toFixed(1)} MB in ${seconds.toFixed(1)} s`,
-  });
 }

@@ -1,6 +1,6 @@
 import type { Actor } from '../auth/callers.ts';
 import type { Database } from '../db/engine.ts';
-import { putHostScans, type ScannedHost } from '../domain/assets/host-scans.ts';
+import { type ImportedHost, putHostScans, type ScannedHost } from '../domain/assets/host-scans.ts';
 import { PortCoverage } from '../domain/assets/port-observations.ts';
 import type { ReportPiece } from './nmap.ts';
 
@@ -34,12 +34,15 @@ interface ImportResult {
 /**
  * Writes the hosts of a report to the assets of an organization, as they come in, a bounded number at a time.
  * @param progress told how many bytes and hosts are done
+ * @param imported told of the hosts that were up, each time that some are written; one that the report lists again is told
+ *   again. The import goes on when it resolves
  * @returns what was done, also when the report or the database failed on the way
  */
 export async function importReport(
   { db, actor, organizationId, clock }: ImportTarget,
   pieces: AsyncIterable<ReportPiece>,
   progress: (bytes: number, hosts: number) => void = () => undefined,
+  imported: (hosts: readonly ImportedHost[]) => Promise<void> = async () => undefined,
 ): Promise<ImportResult> {
   const started = performance.now();
   const summary: ImportSummary = {
@@ -67,6 +70,7 @@ export async function importReport(
     for (const host of hosts) {
       for (const { state } of host.ports) summary.ports[state] = (summary.ports[state] ?? 0) + 1;
     }
+    await imported(outcome.hosts);
   };
 
   let failure: unknown;
@@ -85,7 +89,7 @@ export async function importReport(
           ports += host.ports.length;
           if (ports >= MAX_PORTS || batch.size >= MAX_HOSTS) await flush();
         }
-        read += piece.hosts.length;
+        read += piece.hosts.filter(({ down }) => down !== true).length;
         summary.hosts.down = piece.down;
         summary.bytes = piece.bytes;
         progress(piece.bytes, read);

@@ -21,7 +21,8 @@ const MAX_TIME = 253_402_300_799;
 interface Draft {
   address: string | undefined;
   name: string | undefined;
-  up: boolean;
+  /** What the scan says of it, `up` or `down`, or something else where it did not ask. */
+  status: string;
   timedOut: boolean;
   seenAt: number | undefined;
   ports: ObservedPort[];
@@ -95,7 +96,7 @@ export class NmapElements implements ElementHandler {
     this.#host = {
       address: undefined,
       name: undefined,
-      up: true,
+      status: 'up',
       timedOut: attributes.timedout === 'true',
       seenAt: milliseconds(attributes.endtime) ?? this.#startedAt,
       ports: [],
@@ -111,7 +112,7 @@ export class NmapElements implements ElementHandler {
         this.#port = this.#newPort(attributes);
         break;
       case 'status':
-        host.up = attributes.state === 'up';
+        host.status = attributes.state ?? '';
         break;
       case 'address':
         if (attributes.addrtype !== 'mac') host.address ??= this.#addressOf(attributes.addr);
@@ -189,7 +190,7 @@ export class NmapElements implements ElementHandler {
   #endHost({
     address,
     name,
-    up,
+    status,
     timedOut,
     seenAt,
     ports,
@@ -198,10 +199,12 @@ export class NmapElements implements ElementHandler {
     scannedPorts,
   }: Draft): void {
     this.#host = undefined;
-    if (!up) {
-      this.down += 1;
-      return;
+    if (status !== 'up') this.down += 1;
+    if (status === 'down' && address !== undefined) {
+      this.#hosts.push({ address, down: true, seenAt, ports: [], complete: true, unlistedStates: [] });
+      this.#lastHostEnd = this.xml.position;
     }
+    if (status !== 'up') return;
     if (address === undefined) this.xml.refuse('the host that ends here has no IP address.');
     this.#hosts.push({
       address,

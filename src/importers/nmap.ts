@@ -5,7 +5,7 @@ import { NmapElements } from './nmap-elements.ts';
 
 /** What one more piece of a report told. */
 export interface ReportPiece {
-  /** The hosts that ended in it and are up. */
+  /** The hosts that ended in it, and whether they were up or down. */
   hosts: ScannedHost[];
   /** The ports that the scan covers, as far as the report has told. */
   coverage: readonly PortRange[];

@@ -29,8 +29,10 @@ describe('assay import nmap', () => {
     expect(lines.stdout).toMatch(/^hosts created +1$/m);
     expect(lines.stdout).toMatch(/^ports open +5$/m);
     expect(lines.stdout).toMatch(/^read +\d+\.\d MB in \d+\.\d s$/m);
+    expect(lines.stdout).toMatch(/^ADDRESS +UID +OPEN PORTS\n127\.0\.0\.1 +[0-9a-f]{24} +5\n$/m);
     expect(await assay.json('import', 'nmap', path, '--organization', 'acme')).toEqual({
       organization: 'acme',
+      assets: [{ uid: expect.stringMatching(/^[0-9a-f]{24}$/), address: '127.0.0.1', openPorts: 5 }],
       hosts: { created: 0, updated: 0, unchanged: 1, down: 0 },
       ports: { open: 5, closed: 21 },
       markedClosed: 0,
@@ -46,10 +48,13 @@ describe('assay import nmap', () => {
       hosts += host(`10.1.${number >> 8}.${number & 255}`, `<!-- ${'x'.repeat(150)} -->${port(22)}`);
     }
     const path = file('many.xml', report(hosts));
-    expect(await assay.json('import', 'nmap', path, '--organization', 'acme')).toMatchObject({
-      hosts: { created: 12_000 },
-      ports: { open: 12_000 },
-    });
+    const { assets, ...summary } = await assay.json('import', 'nmap', path, '--organization', 'acme');
+    expect(summary).toMatchObject({ hosts: { created: 12_000 }, ports: { open: 12_000 } });
+    expect(new Set(assets.map(({ uid }: { uid: string }) => uid)).size).toBe(12_000);
+    expect(assets[11_999]).toMatchObject({ address: '10.1.46.223', openPorts: 1 });
+    const { stdout } = await importing(path, '--organization', 'acme');
+    expect(stdout.split('\n').filter((line) => line.startsWith('10.1.'))).toHaveLength(20);
+    expect(stdout).toMatch(/^and 11980 more; --json lists them all$/m);
   });
 
   it('keeps and tells what came before the end of a report that is cut off', async () => {

@@ -312,6 +312,39 @@ describe('a port that is not listed any more', () => {
   });
 });
 
+describe('a host that is down', () => {
+  const down = (seen: number) =>
+    report(
+      `<host endtime="${seen}"><status state="down"/><address addr="192.0.2.1" addrtype="ipv4"/></host>`,
+      '<scaninfo type="syn" protocol="tcp" services="443"/>',
+    );
+
+  it('has its ports closed at that time, covered or not', async () => {
+    await imported(report(host('192.0.2.1', port(22) + port(80, 'filtered') + port(81, 'closed'))));
+    expect(await imported(down(SEEN + 60))).toEqual({
+      hosts: { ...NO_HOSTS, down: 1 },
+      ports: {},
+      markedClosed: 2,
+    });
+    expect(await states()).toEqual({ '22/tcp': 'closed', '80/tcp': 'closed', '81/tcp': 'closed' });
+    for (const { last_seen } of await ports()) expect(last_seen).toBe((SEEN + 60) * 1_000);
+    const [event] = await events('asset.scan');
+    expect(event?.after).toMatchObject({ scanned_at: (SEEN + 60) * 1_000, down: true });
+  });
+
+  it('has what a later scan saw left as it is', async () => {
+    await imported(report(host('192.0.2.1', port(22))));
+    await imported(down(SEEN - 60));
+    expect(await states()).toEqual({ '22/tcp': 'open' });
+    expect(await events('asset.scan')).toEqual([]);
+  });
+
+  it('does not become an asset', async () => {
+    expect(await imported(down(SEEN))).toMatchObject({ hosts: { ...NO_HOSTS, down: 1 }, markedClosed: 0 });
+    expect(await assets()).toEqual([]);
+  });
+});
+
 describe('what a scan says of a service', () => {
   const nginx =
     '<service name="http" product="nginx" version="1.24.0" method="probed"><cpe>cpe:/a:nginx</cpe></service>';

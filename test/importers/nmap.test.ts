@@ -89,7 +89,15 @@ describe('a report that Nmap made', () => {
 
   it('counts hosts that are down, listed or not', async () => {
     const down = '<host><status state="down"/><address addr="192.0.2.9" addrtype="ipv4"/></host>';
-    expect(await read(report(down + down))).toMatchObject({ hosts: [], down: 2 });
+    expect(await read(report(down + down))).toMatchObject({
+      hosts: [
+        { address: '192.0.2.9', down: true, ports: [] },
+        { address: '192.0.2.9', down: true, ports: [] },
+      ],
+      down: 2,
+    });
+    const unknown = down.replace('"down"', '"unknown"');
+    expect(await read(report(unknown))).toMatchObject({ hosts: [], down: 1 });
     const total = '<runstats><hosts up="0" down="254" total="254"/></runstats>';
     expect((await read(report(down + total))).down).toBe(254);
   });

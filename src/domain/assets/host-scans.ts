@@ -9,12 +9,14 @@ import { type Change, recordChanges } from '../shared/audit.ts';
 import { firstSight, observe, type PortCoverage, type PortObservations } from './port-observations.ts';
 import { lockAssets, type Port, recountPorts } from './ports.ts';
 
-/** A host that a scan found up. */
+/** A host that a scan looked at. */
 export interface ScannedHost extends PortObservations {
   /** The IP address, by which the host is known within its organization. */
   address: string;
   /** What to call the host when it is new; its address when absent. */
   name?: string | undefined;
+  /** Whether it did not answer at all. Then it is no asset if it was none, and the known ports of one are closed. */
+  down?: boolean | undefined;
   /** When the scan was done with the host, in milliseconds since 1970; absent means now. */
   seenAt?: number | undefined;
 }
@@ -27,6 +29,15 @@ interface ScanOutcome {
   unchanged: number;
   /** Known ports that are closed now and were not before. */
   closedPorts: number;
+  /** The hosts that were up, as they are now, in the order of the scan. */
+  hosts: ImportedHost[];
+}
+
+/** A host asset after a scan. */
+export interface ImportedHost {
+  uid: string;
+  address: string;
+  openPorts: number;
 }
 
 interface KnownHost {
@@ -63,11 +74,11 @@ export async function putHostScans(
   now: number,
 ): Promise<ScanOutcome> {
   const { known, created } = await findOrCreate(tx, organizationId, hosts, now);
-  const scans = hosts.map((host) => ({
-    ...host,
-    ...(known.get(host.address) as KnownHost),
-    seenAt: Math.min(host.seenAt ?? now, now),
-  }));
+  const scans = hosts.flatMap((host): Scan[] => {
+    const asset = known.get(host.address);
+    // That nobody is at an address that nobody knew is nothing to remember.
+    return asset === undefined ? [] : [{ ...host, ...asset, seenAt: Math.min(host.seenAt ?? now, now) }];
+  });
   const writing: Writing = { ports: [], counts: [], recount: [], changes: [] };
   const event = { at: now, organizationId };
   const others = scans.filter((scan) => !created.has(scan.uid));
@@ -81,7 +92,8 @@ export async function putHostScans(
     tx,
     writing.changes.map((change) => ({ actor, change })),
   );
-  return { ...outcome, created: created.size };
+  const up = scans.filter(({ down }) => down !== true);
+  return { ...outcome, created: created.size, hosts: await withOpenPorts(tx, up) };
 }
 
 /** @returns the assets of the hosts by address, and the uids of those that this call created */
@@ -98,7 +110,7 @@ async function findOrCreate(
     for (const host of found) known.set(host.address, host);
   };
   await find(hosts);
-  const missing = hosts.filter(({ address }) => !known.has(address));
+  const missing = hosts.filter(({ address, down }) => down !== true && !known.has(address));
   if (missing.length === 0) return { known, created: new Set() };
 
   const uids = newAssetUids(missing.length, now);
@@ -148,28 +160,36 @@ async function addKnownHosts(
   event: Pick<Change, 'at' | 'organizationId'>,
   coverage: PortCoverage,
   scans: readonly Scan[],
-): Promise<Omit<ScanOutcome, 'created'>> {
+): Promise<Omit<ScanOutcome, 'created' | 'hosts'>> {
   const outcome = { updated: 0, unchanged: 0, closedPorts: 0 };
   const known = await lockedPorts(tx, scans);
   for (const scan of scans) {
-    const { rows, before, after, closed } = observe(known.get(scan.id) ?? [], scan, coverage, scan.seenAt);
+    const covered = scan.down === true ? EVERY_PORT : coverage;
+    const { rows, before, after, closed } = observe(known.get(scan.id) ?? [], scan, covered, scan.seenAt);
     for (const port of rows) writing.ports.push(rowOf(scan.id, port));
     outcome.closedPorts += closed;
-    if (after.length === 0) {
-      outcome.unchanged += 1;
-      continue;
-    }
-    outcome.updated += 1;
+    // Hosts that are down are counted by the report.
+    if (scan.down !== true) outcome[after.length === 0 ? 'unchanged' : 'updated'] += 1;
+    if (after.length === 0) continue;
     writing.recount.push(scan.id);
     writing.changes.push({
       ...event,
       action: 'asset.scan',
       object: ['asset', scan.uid],
       before: { ports: before },
-      after: { scanned_at: scan.seenAt, ports: after },
+      after: { scanned_at: scan.seenAt, ...(scan.down === true ? { down: true } : {}), ports: after },
     });
   }
   return outcome;
+}
+
+/** A host that does not answer has none that is open. */
+const EVERY_PORT: Pick<PortCoverage, 'has'> = { has: () => true };
+
+async function withOpenPorts(tx: Transaction, hosts: readonly Scan[]): Promise<ImportedHost[]> {
+  const counted = await openPortCounts(tx, { ids: hosts.map(({ id }) => id), state: 'open' });
+  const counts = new Map(counted.map(({ id, ports }) => [id, ports]));
+  return hosts.map(({ id, uid, address }) => ({ uid, address, openPorts: counts.get(id) ?? 0 }));
 }
 
 /** @returns the ports of hosts by the id of the asset, which nobody else changes before this unit of work ends */
@@ -234,6 +254,15 @@ const portsOfAssets = prepare<{ ids: readonly number[] }, PortTable>((db, p) =>
     .selectFrom('ports')
     .selectAll()
     .where((eb) => isOneOf(db, eb.ref('asset_id'), p.ids)),
+);
+
+const openPortCounts = prepare<{ ids: readonly number[]; state: string }, { id: number; ports: number }>(
+  (db, p) =>
+    db
+      .selectFrom('port_counts')
+      .select(['asset_id as id', 'ports'])
+      .where('observed_state', '=', p.state)
+      .where((eb) => isOneOf(db, eb.ref('asset_id'), p.ids)),
 );
 
 const insertAssets = prepareInsert(

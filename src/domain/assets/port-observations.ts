@@ -77,7 +77,7 @@ export function firstSight(port: ObservedPort, seenAt: number): Port {
 export function observe(
   known: readonly Port[],
   { ports, complete, unlistedStates }: PortObservations,
-  coverage: PortCoverage,
+  coverage: Pick<PortCoverage, 'has'>,
   seenAt: number,
 ): PortChanges {
   const changes: PortChanges = { rows: [], before: [], after: [], closed: 0 };
