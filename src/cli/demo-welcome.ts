@@ -48,9 +48,10 @@ export function welcomeLines(manifest: DemoManifest, origin: string, areas: read
 /** Commands that work as they are, as often as one likes; the first three show three kinds of thing. */
 function tries(manifest: DemoManifest, origin: string): { area: AreaName; command: string }[] {
   const { organization, group, vulnerability, assessment, assets, assetTag, users } = manifest;
-  const get = (path: string) => `curl -s -H 'Authorization: Bearer ${users.admin.token}' '${origin}${path}'`;
+  const get = (path: string) =>
+    `curl -s -w '\\n' -H 'Authorization: Bearer ${users.admin.token}' '${origin}${path}'`;
   const send = (method: string, path: string, body: unknown) =>
-    `curl -s -X ${method} -H 'Authorization: Bearer ${users.admin.token}' -H 'Content-Type: application/json' ` +
+    `curl -s -w '\\n' -X ${method} -H 'Authorization: Bearer ${users.admin.token}' -H 'Content-Type: application/json' ` +
     `-d '${JSON.stringify(body)}' '${origin}${path}'`;
   return [
     {
