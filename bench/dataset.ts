@@ -25,31 +25,32 @@ export async function fillDatabase(
   issuer: string,
 ): Promise<{ dataset: Dataset; token: string }> {
   const keys = await loadKeys(dataDirectory, { current: () => issuer, accepts: (name) => name === issuer });
-  const actor = commandLine();
+  const act = commandLine(START);
   const organization = 'bench';
   const { id: organizationId } = await db.write((tx) =>
-    createOrganization(tx, actor, { uid: organization, name: 'Bench' }, START),
+    createOrganization(tx, act, { uid: organization, name: 'Bench' }),
   );
   const admin = await db.write((tx) =>
-    createUser(tx, actor, { email: 'admin@bench.example', organization, admin: true }, START),
+    createUser(tx, act, { email: 'admin@bench.example', organization, admin: true }),
   );
   const { token } = await db.write((tx) =>
-    issueToken(tx, keys, actor, { userId: admin.id, kind: 'personal', expiresAt: null }, START),
+    issueToken(tx, act, keys, { userId: admin.id, kind: 'personal', expiresAt: null }),
   );
   const client = await db.write((tx) =>
-    createClient(
-      tx,
-      actor,
-      { name: 'Bench', kind: 'confidential', redirectUris: [], implicit: false, userId: admin.id },
-      START,
-    ),
+    createClient(tx, act, {
+      name: 'Bench',
+      kind: 'confidential',
+      redirectUris: [],
+      implicit: false,
+      userId: admin.id,
+    }),
   );
   const people = await Promise.all(
     range(PEOPLE).map(async (number) => {
       const email = `person${number}@bench.example`;
       const password = `bench ${number} bench`;
       const passwordHash = await hashPassword(password);
-      await db.write((tx) => createUser(tx, actor, { email, organization, passwordHash }, START));
+      await db.write((tx) => createUser(tx, act, { email, organization, passwordHash }));
       return { email, password };
     }),
   );

@@ -111,7 +111,7 @@ describe('Staff who are assigned to organizations', () => {
     const [before, after] = [await estate('other'), await estate('other')];
     expect(await refused(before, late.token)).toEqual([]);
     const { db, clock } = server.context;
-    await db.write((tx) => assignStaff(tx, commandLine(), late.id, ['mine', 'third'], clock()));
+    await db.write((tx) => assignStaff(tx, commandLine(clock()), late.id, ['mine', 'third']));
     expect((await refused(after, late.token)).length).toBe(14);
     expect(await refused(await estate('third'), late.token)).toEqual([]);
     const global = await as(
@@ -121,7 +121,7 @@ describe('Staff who are assigned to organizations', () => {
       late.token,
     );
     expect(global.status).toBe(422);
-    await db.write((tx) => assignStaff(tx, commandLine(), late.id, [], clock()));
+    await db.write((tx) => assignStaff(tx, commandLine(clock()), late.id, []));
     expect(await refused(after, late.token)).toEqual([]);
     const assigned = (await world.auditEvents()).filter(({ action }) => action === 'user.assign');
     expect(assigned.map((event) => [event.before, event.after])).toEqual([
@@ -186,7 +186,7 @@ describe('Staff who are assigned to organizations', () => {
     const client = await world.user({ organization: 'mine' });
     const { db, clock } = server.context;
     await expect(
-      db.write((tx) => assignStaff(tx, commandLine(), client.id, ['other'], clock())),
+      db.write((tx) => assignStaff(tx, commandLine(clock()), client.id, ['other'])),
     ).rejects.toThrow(/platform staff/);
     await expect(world.user({ organization: 'mine', assignedTo: ['other'] })).rejects.toThrow(
       /platform staff/,

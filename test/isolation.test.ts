@@ -216,7 +216,7 @@ afterAll(() => server.close());
 /** A tenant with one of everything, and its users by role. */
 async function tenant(uid: string) {
   const { db, clock } = server.context;
-  const actor = commandLine();
+  const act = () => commandLine(clock());
   await world.organization(uid);
   const admin = await world.user({ organization: uid, admin: true });
   const member = await world.user({ organization: uid });
@@ -236,23 +236,18 @@ async function tenant(uid: string) {
     body: { add: [{ assetUid: asset.uid, scopeRules: [{ rule: 'everything' }] }] },
   });
   const vulnerabilityTag = await db.write((tx) =>
-    createVulnerabilityTag(tx, actor, { organization: uid, name: 'own' }, clock()),
+    createVulnerabilityTag(tx, act(), { organization: uid, name: 'own' }),
   );
   const vulnerability = await db.write((tx) =>
-    createVulnerability(
-      tx,
-      actor,
-      {
-        assessment: assessment.uid,
-        title: 'Finding',
-        description: '',
-        severity: 'High',
-        statusId: 1,
-        cvssScore: 7,
-        tagIds: [vulnerabilityTag.id],
-      },
-      clock(),
-    ),
+    createVulnerability(tx, act(), {
+      assessment: assessment.uid,
+      title: 'Finding',
+      description: '',
+      severity: 'High',
+      statusId: 1,
+      cvssScore: 7,
+      tagIds: [vulnerabilityTag.id],
+    }),
   );
   const assessmentTag = await server.request('POST', '/v1/assessment_tags', {
     token: admin.token,

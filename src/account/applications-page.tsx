@@ -6,7 +6,7 @@ import {
   withdrawConsent,
 } from '../domain/tokens/consents.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf, sessionOf } from '../http/browser-sessions.ts';
+import { actOf, sessionOf } from '../http/browser-sessions.ts';
 import { Button, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { Time } from '../pages/time-element.tsx';
@@ -66,7 +66,7 @@ export const registerApplications: RegisterRoutes = (app, { db, clock }) => {
     async (request, reply) => {
       const { userId, organizationId } = sessionOf(request);
       const consenter = { userId, organizationId, clientId: request.body.client };
-      await db.write((tx) => withdrawConsent(tx, actorOf(request), consenter, clock()));
+      await db.write((tx) => withdrawConsent(tx, actOf(request, clock()), consenter));
       return reply.redirect(`${PATH}?done=withdrawn`, 303);
     },
   );

@@ -6,7 +6,7 @@ import { Failure } from '../domain/shared/failure.ts';
 import { acceptInvitation, type Invitation, readInvitation } from '../domain/people/invitations.ts';
 import { MAX_NAME_LENGTH, nameFault } from '../domain/shared/names.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf } from '../http/browser-sessions.ts';
+import { actOf } from '../http/browser-sessions.ts';
 import { Button, Field, Form } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
@@ -159,7 +159,7 @@ export const registerInvitation: RegisterRoutes = (app, context) => {
       const passwordHash = await hashPassword(password);
       try {
         await db.write((tx) =>
-          acceptInvitation(tx, actorOf(request), invitation, { name, passwordHash }, clock()),
+          acceptInvitation(tx, actOf(request, clock()), invitation, { name, passwordHash }),
         );
       } catch (error) {
         // Another one was faster.

@@ -5,7 +5,7 @@ import { recordRefusedIdentity, signInWithIdentity } from '../domain/sign-in/ide
 import { domainOf } from '../domain/sign-in/identity-provider-settings.ts';
 import { type IdentityProvider, providerByEmail, providerOf } from '../domain/sign-in/identity-providers.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf } from '../http/browser-sessions.ts';
+import { actOf } from '../http/browser-sessions.ts';
 import { isFromElsewhere } from '../http/fetch-metadata.ts';
 import { Problem } from '../http/problems.ts';
 import { returnPath } from '../pages/addresses.ts';
@@ -155,7 +155,7 @@ export const registerOrganizationSignIn: RegisterRoutes = (app, context) => {
           provider.groupsClaim,
         );
         const account = await db.write((tx) =>
-          signInWithIdentity(tx, actorOf(request), provider, identity, clock()),
+          signInWithIdentity(tx, actOf(request, clock()), provider, identity),
         );
         // The organization chose its provider, and with it how many factors there are.
         return await continueSignIn(
@@ -182,7 +182,7 @@ export const registerOrganizationSignIn: RegisterRoutes = (app, context) => {
     const { status, message, reason } = outcomeOf(error);
     const { organization, issuer } = provider;
     log.warn({ requestId: request.id, organization, issuer, reason }, 'single sign-on failed');
-    await db.write((tx) => recordRefusedIdentity(tx, actorOf(request), provider, reason, clock()));
+    await db.write((tx) => recordRefusedIdentity(tx, actOf(request, clock()), provider, reason));
     return sendPage(request, reply, <NotSignedInPage message={message} to={to} requestId={request.id} />, {
       status,
     });

@@ -8,7 +8,7 @@ import { organizationNameOf } from '../domain/organizations/organizations.ts';
 import { hasPassword, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
 import { renameUser } from '../domain/people/users.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf, limitsOf, sessionOf } from '../http/browser-sessions.ts';
+import { actOf, limitsOf, sessionOf } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { Time } from '../pages/time-element.tsx';
@@ -129,7 +129,7 @@ export const registerOverview: RegisterRoutes = (app, context) => {
       const fault = nameFault('The name', name);
       if (fault !== undefined)
         return show(request, reply, { rejected: { name, error: `${fault.property} ${fault.message}.` } });
-      await db.write((tx) => renameUser(tx, actorOf(request), userId, name, clock()));
+      await db.write((tx) => renameUser(tx, actOf(request, clock()), userId, name));
       return reply.redirect(`${PATH}?done=renamed`, 303);
     },
   );

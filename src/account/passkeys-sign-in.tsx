@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { signInWithPasskey } from '../domain/sign-in/passkey-proofs.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf } from '../http/browser-sessions.ts';
+import { actOf } from '../http/browser-sessions.ts';
 import { signInAddress } from '../pages/addresses.ts';
 import { Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
@@ -26,8 +26,7 @@ export const registerPasskeySignIn: RegisterRoutes = (app, context) => {
     async (request, reply) => {
       const { credential, to } = request.body;
       const answer = takeAnswer(context, request, reply, 'sign-in', credential);
-      const owner =
-        answer && (await signInWithPasskey(context.db, actorOf(request), answer, context.clock()));
+      const owner = answer && (await signInWithPasskey(context.db, actOf(request, context.clock()), answer));
       if (owner !== undefined)
         return continueSignIn(context, request, reply, { ...owner, method: 'passkey', strong: true }, to);
       reply.header('www-authenticate', 'Form realm="assay"');

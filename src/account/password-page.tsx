@@ -6,7 +6,7 @@ import { organizationNameOf } from '../domain/organizations/organizations.ts';
 import { changePassword, passwordUseOf } from '../domain/sign-in/passwords.ts';
 import { signInWithPassword } from '../domain/sign-in/sign-ins.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf, sessionOf, setSessionCookie } from '../http/browser-sessions.ts';
+import { actOf, sessionOf, setSessionCookie } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
@@ -114,7 +114,7 @@ export const registerPassword: RegisterRoutes = (app, context) => {
 
       // Guessing here is guessing at the sign-in page: the same lock holds.
       const attempt = { email: session.email, password: current, address: request.address };
-      const checked = await signInWithPassword(db, actorOf(request), attempt, clock());
+      const checked = await signInWithPassword(db, actOf(request, clock()), attempt);
       if (checked.outcome === 'locked') {
         reply.header('retry-after', checked.retryAfter);
         const currentError = 'There were too many attempts. Try again in ten minutes.';
@@ -126,7 +126,7 @@ export const registerPassword: RegisterRoutes = (app, context) => {
       }
       const passwordHash = await hashPassword(password);
       const secret = await db.write((tx) =>
-        changePassword(tx, actorOf(request), session, passwordHash, clock()),
+        changePassword(tx, actOf(request, clock()), session, passwordHash),
       );
       setSessionCookie(context, reply, secret);
       return reply.redirect(`${PATH}?done=changed`, 303);

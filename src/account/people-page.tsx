@@ -8,7 +8,7 @@ import { renewInvitation } from '../domain/people/invitations.ts';
 import { createPasswordReset } from '../domain/sign-in/password-resets.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf, sessionOf } from '../http/browser-sessions.ts';
+import { actOf, sessionOf } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { Time } from '../pages/time-element.tsx';
@@ -118,12 +118,12 @@ export const registerPeople: RegisterRoutes = (app, context) => {
     if (id === session.userId)
       throw new Failure('forbidden', 'That is you. Change your own password under Security.');
     if (purpose === 'invitation') {
-      const invited = await db.write((tx) => renewInvitation(tx, actorOf(request), id, clock()));
+      const invited = await db.write((tx) => renewInvitation(tx, actOf(request, clock()), id));
       const url = invitationUrl(addresses.clientBaseUrl, keys.secret, invited);
       return { email, purpose, url, expiresAt: invited.invitedAt + config.invitationLifetime };
     }
     const { secret, expiresAt } = await db.write((tx) =>
-      createPasswordReset(tx, actorOf(request), id, clock()),
+      createPasswordReset(tx, actOf(request, clock()), id),
     );
     return { email, purpose, url: resetUrl(addresses.clientBaseUrl, secret), expiresAt };
   };

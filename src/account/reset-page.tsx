@@ -10,7 +10,7 @@ import {
 } from '../domain/sign-in/password-resets.ts';
 import { requestResetMail, type ResetRequest } from '../domain/sign-in/reset-requests.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf } from '../http/browser-sessions.ts';
+import { actOf } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
@@ -102,7 +102,7 @@ export const registerReset: RegisterRoutes = (app, context) => {
       if (error !== undefined) return showForm(request, reply, token, reset, error);
       const passwordHash = await hashPassword(password);
       try {
-        await db.write((tx) => usePasswordReset(tx, actorOf(request), token, reset, passwordHash, clock()));
+        await db.write((tx) => usePasswordReset(tx, actOf(request, clock()), token, reset, passwordHash));
       } catch (failure) {
         // Another one was faster, or the user was banned.
         if (failure instanceof Failure && failure.kind === 'missing') return refuse(request, reply, 410);

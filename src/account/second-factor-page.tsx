@@ -6,7 +6,7 @@ import { attemptSecondFactor, hasSecondFactor, secondFactorsOf } from '../domain
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { MAX_CODE_LENGTH, useTotp } from '../domain/sign-in/totp.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf } from '../http/browser-sessions.ts';
+import { actOf } from '../http/browser-sessions.ts';
 import { formTargetsOf } from '../oauth/authorization-request.ts';
 import { returnPath, signInAddress } from '../pages/addresses.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
@@ -125,7 +125,7 @@ export const registerSecondFactor: RegisterRoutes = (app, context) => {
     const now = clock();
     const session = pendingSession(request, now);
     if (session === null) return leave(request, reply, to);
-    const proof = await attemptSecondFactor(db, actorOf(request), session, () => check(session, now), now);
+    const proof = await attemptSecondFactor(db, actOf(request, now), session, () => check(session, now));
     if (proof.outcome === 'right') {
       await completeSignIn(context, request, reply, session, factor);
       return reply.redirect(returnPath(to), 303);
@@ -172,7 +172,7 @@ export const registerSecondFactor: RegisterRoutes = (app, context) => {
     async (request, reply) => {
       const { recovery_code: code, to } = request.body;
       return prove(request, reply, 'recovery', to, (session, now) =>
-        useRecoveryCode(db, actorOf(request), session, code, now),
+        useRecoveryCode(db, actOf(request, now), session, code),
       );
     },
   );
@@ -191,8 +191,7 @@ export const registerSecondFactor: RegisterRoutes = (app, context) => {
         reply,
         'passkey',
         to,
-        async (session, now) =>
-          answer !== undefined && usePasskey(db, actorOf(request), session, answer, now),
+        async (session, now) => answer !== undefined && usePasskey(db, actOf(request, now), session, answer),
       );
     },
   );

@@ -7,7 +7,7 @@ import { hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-facto
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { addTotp, totpStep } from '../domain/sign-in/totp.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf } from '../http/browser-sessions.ts';
+import { actOf } from '../http/browser-sessions.ts';
 import { formTargetsOf } from '../oauth/authorization-request.ts';
 import { returnPath } from '../pages/addresses.ts';
 import { Notice } from '../pages/forms.tsx';
@@ -130,15 +130,10 @@ export const registerSecondFactorSetUp: RegisterRoutes = (app, context) => {
       if (secret === undefined || step === undefined)
         return showForms(request, reply, session, to, { setUp });
       const codes = newRecoveryCodes();
-      const actor = actorOf(request);
+      const act = actOf(request, now);
       await db.write((tx) =>
-        addFirstFactor(
-          tx,
-          actor,
-          session,
-          codes,
-          () => addTotp(tx, actor, session, keys.secret, { secret, step }, now),
-          now,
+        addFirstFactor(tx, act, session, codes, () =>
+          addTotp(tx, act, session, keys.secret, { secret, step }),
         ),
       );
       return finish(request, reply, session, 'totp', codes, to);
@@ -162,9 +157,9 @@ export const registerSecondFactorSetUp: RegisterRoutes = (app, context) => {
           message: 'This passkey could not be added. Try again, or use an authenticator app.',
         });
       const codes = newRecoveryCodes();
-      const actor = actorOf(request);
+      const act = actOf(request, now);
       await db.write((tx) =>
-        addFirstFactor(tx, actor, session, codes, () => addPasskey(tx, actor, session, passkey, now), now),
+        addFirstFactor(tx, act, session, codes, () => addPasskey(tx, act, session, passkey)),
       );
       return finish(request, reply, session, 'passkey', codes, to);
     },

@@ -11,7 +11,7 @@ import {
 import { claimRecoveryCodes, settleSessions } from '../domain/sign-in/second-factors.ts';
 import { addTotp, removeTotp, totpStep } from '../domain/sign-in/totp.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf, sessionOf, setSessionCookie } from '../http/browser-sessions.ts';
+import { actOf, sessionOf, setSessionCookie } from '../http/browser-sessions.ts';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { AuthenticatorForm, CodeField, newSetUp, secretOf, SetUpField } from './authenticator-set-up.tsx';
@@ -94,16 +94,16 @@ export const registerSecurityChanges: RegisterRoutes = (app, context) => {
       change(request, reply, async (now) => {
         const { set_up: setUp, code } = request.body;
         const session = sessionOf(request);
-        const actor = actorOf(request);
+        const act = actOf(request, now);
         const secret = secretOf(context, session, setUp);
         const step = secret === undefined ? undefined : totpStep(secret, code, now);
         if (secret === undefined || step === undefined) return showAuthenticator(request, reply, setUp);
         const codes = newRecoveryCodes();
         const { given, cookie } = await db.write(async (tx) => {
-          await addTotp(tx, actor, session, keys.secret, { secret, step }, now);
+          await addTotp(tx, act, session, keys.secret, { secret, step });
           return {
-            given: await giveRecoveryCodes(tx, actor, session, codes, now),
-            cookie: await settleSessions(tx, actor, session, now),
+            given: await giveRecoveryCodes(tx, act, session, codes),
+            cookie: await settleSessions(tx, act, session),
           };
         });
         setSessionCookie(context, reply, cookie);
@@ -119,8 +119,8 @@ export const registerSecurityChanges: RegisterRoutes = (app, context) => {
       change(request, reply, async (now) => {
         const session = sessionOf(request);
         const cookie = await db.write(async (tx) => {
-          await removeTotp(tx, actorOf(request), session, now);
-          return settleSessions(tx, actorOf(request), session, now);
+          await removeTotp(tx, actOf(request, now), session);
+          return settleSessions(tx, actOf(request, now), session);
         });
         setSessionCookie(context, reply, cookie);
         return reply.redirect(`${SECURITY_PATH}?done=authenticator-removed`, 303);
@@ -140,16 +140,16 @@ export const registerSecurityChanges: RegisterRoutes = (app, context) => {
       change(request, reply, async (now) => {
         const { credential, name } = request.body;
         const session = sessionOf(request);
-        const actor = actorOf(request);
+        const act = actOf(request, now);
         const passkey = await takeNewPasskey(context, request, reply, credential, name);
         if (passkey === undefined)
           throw new Failure('conflict', 'This passkey could not be added, or you took too long. Try again.');
         const codes = newRecoveryCodes();
         const { given, cookie } = await db.write(async (tx) => {
-          await addPasskey(tx, actor, session, passkey, now);
+          await addPasskey(tx, act, session, passkey);
           return {
-            given: await giveRecoveryCodes(tx, actor, session, codes, now),
-            cookie: await settleSessions(tx, actor, session, now),
+            given: await giveRecoveryCodes(tx, act, session, codes),
+            cookie: await settleSessions(tx, act, session),
           };
         });
         setSessionCookie(context, reply, cookie);
@@ -171,8 +171,8 @@ export const registerSecurityChanges: RegisterRoutes = (app, context) => {
       change(request, reply, async (now) => {
         const session = sessionOf(request);
         const cookie = await db.write(async (tx) => {
-          await removePasskey(tx, actorOf(request), session, request.body.passkey, now);
-          return settleSessions(tx, actorOf(request), session, now);
+          await removePasskey(tx, actOf(request, now), session, request.body.passkey);
+          return settleSessions(tx, actOf(request, now), session);
         });
         setSessionCookie(context, reply, cookie);
         return reply.redirect(`${SECURITY_PATH}?done=passkey-removed`, 303);
@@ -188,8 +188,8 @@ export const registerSecurityChanges: RegisterRoutes = (app, context) => {
         const codes = newRecoveryCodes();
         const cookie = await db.write(async (tx) => {
           await claimRecoveryCodes(tx, session.userId);
-          await replaceRecoveryCodes(tx, actorOf(request), session, codes, now);
-          return settleSessions(tx, actorOf(request), session, now);
+          await replaceRecoveryCodes(tx, actOf(request, now), session, codes);
+          return settleSessions(tx, actOf(request, now), session);
         });
         setSessionCookie(context, reply, cookie);
         return showCodes(

@@ -6,7 +6,7 @@ import { attemptSecondFactor, isPasswordOf } from '../domain/sign-in/second-fact
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { useTotp } from '../domain/sign-in/totp.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf, openSession, sessionOf } from '../http/browser-sessions.ts';
+import { actOf, openSession, sessionOf } from '../http/browser-sessions.ts';
 import { CredentialField, takeAnswer } from './passkeys.ts';
 import { CONFIRM_PATH, SECURITY_PATH } from './security-sections.tsx';
 import { showSecurity } from './security-page.tsx';
@@ -28,7 +28,7 @@ export const registerConfirmIdentity: RegisterRoutes = (app, context) => {
   ) => {
     const session = sessionOf(request);
     const now = clock();
-    const proof = await attemptSecondFactor(db, actorOf(request), session, () => check(session, now), now);
+    const proof = await attemptSecondFactor(db, actOf(request, now), session, () => check(session, now));
     if (proof.outcome === 'right') {
       const { userId, organizationId, method } = session;
       await openSession(context, request, reply, {
@@ -78,8 +78,7 @@ export const registerConfirmIdentity: RegisterRoutes = (app, context) => {
       return confirm(
         request,
         reply,
-        async (session, now) =>
-          answer !== undefined && usePasskey(db, actorOf(request), session, answer, now),
+        async (session, now) => answer !== undefined && usePasskey(db, actOf(request, now), session, answer),
       );
     },
   );

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { endSession, endSessions } from '../domain/sign-in/session-ends.ts';
 import { type ListedSession, listSessions } from '../domain/sign-in/sessions.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf, clearSessionCookie, limitsOf, sessionOf } from '../http/browser-sessions.ts';
+import { actOf, clearSessionCookie, limitsOf, sessionOf } from '../http/browser-sessions.ts';
 import { Button, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { Time } from '../pages/time-element.tsx';
@@ -89,7 +89,7 @@ export const registerSessions: RegisterRoutes = (app, context) => {
     async (request, reply) => {
       const own = sessionOf(request);
       const { session } = request.body;
-      await db.write((tx) => endSession(tx, actorOf(request), own, session, clock()));
+      await db.write((tx) => endSession(tx, actOf(request, clock()), own, session));
       if (session !== own.id) return reply.redirect(`${PATH}?done=ended`, 303);
       clearSessionCookie(context, reply);
       return reply.redirect('/sign-in', 303);
@@ -108,7 +108,7 @@ export const registerSessions: RegisterRoutes = (app, context) => {
     async (request, reply) => {
       const own = sessionOf(request);
       const all = request.body.which === 'all';
-      await db.write((tx) => endSessions(tx, actorOf(request), own, all ? null : own.id, clock()));
+      await db.write((tx) => endSessions(tx, actOf(request, clock()), own, all ? null : own.id));
       if (!all) return reply.redirect(`${PATH}?done=elsewhere`, 303);
       clearSessionCookie(context, reply);
       return reply.redirect('/sign-in', 303);

@@ -5,7 +5,7 @@ import { hasIdentityProviders } from '../domain/sign-in/identity-providers.ts';
 import { endSessionIfAny } from '../domain/sign-in/session-ends.ts';
 import { signInWithPassword } from '../domain/sign-in/sign-ins.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf, clearSessionCookie, readSession } from '../http/browser-sessions.ts';
+import { actOf, clearSessionCookie, readSession } from '../http/browser-sessions.ts';
 import { formTargetsOf } from '../oauth/authorization-request.ts';
 import { returnPath } from '../pages/addresses.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
@@ -102,7 +102,7 @@ export const registerSignIn: RegisterRoutes = (app, context) => {
     async (request, reply) => {
       const { email, password, to } = request.body;
       const attempt = { email, password, address: request.address };
-      const signIn = await signInWithPassword(db, actorOf(request), attempt, clock());
+      const signIn = await signInWithPassword(db, actOf(request, clock()), attempt);
       if (signIn.outcome === 'signed-in') {
         const { userId, organizationId, passwordHash } = signIn;
         return continueSignIn(
@@ -126,7 +126,7 @@ export const registerSignIn: RegisterRoutes = (app, context) => {
     async (request, reply) => {
       const session = await readSession(context, request);
       if (session !== null)
-        await db.write((tx) => endSessionIfAny(tx, actorOf(request), session, session.id, clock()));
+        await db.write((tx) => endSessionIfAny(tx, actOf(request, clock()), session, session.id));
       clearSessionCookie(context, reply);
       return reply.redirect('/sign-in', 303);
     },

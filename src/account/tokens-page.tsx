@@ -11,7 +11,7 @@ import {
   revokeOwnToken,
 } from '../domain/tokens/tokens.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf, sessionOf } from '../http/browser-sessions.ts';
+import { actOf, sessionOf } from '../http/browser-sessions.ts';
 import { Button, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { Time } from '../pages/time-element.tsx';
@@ -113,7 +113,7 @@ export const registerTokens: RegisterRoutes = (app, { db, keys, clock }) => {
             { property: 'name', message: `is for one more than ${MAX_TOKENS} tokens: revoke some first` },
           ]);
         const wanted = { userId, kind: 'personal', name, scopes, expiresAt, allowedAddresses } as const;
-        const issued = await db.write((tx) => issueToken(tx, keys, actorOf(request), wanted, now));
+        const issued = await db.write((tx) => issueToken(tx, actOf(request, now), keys, wanted));
         return await show(request, reply, { issued });
       } catch (failure) {
         if (!(failure instanceof Failure) || failure.kind !== 'invalid') throw failure;
@@ -130,7 +130,7 @@ export const registerTokens: RegisterRoutes = (app, { db, keys, clock }) => {
     },
     async (request, reply) => {
       const { userId } = sessionOf(request);
-      await db.write((tx) => revokeOwnToken(tx, actorOf(request), userId, request.body.token, clock()));
+      await db.write((tx) => revokeOwnToken(tx, actOf(request, clock()), userId, request.body.token));
       return reply.redirect(`${PATH}?done=revoked`, 303);
     },
   );

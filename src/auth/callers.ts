@@ -1,10 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { Scope } from './scopes.ts';
 
+/**
+ * What does something: someone who signed in or whose token it is, an application that acts as an account of its own, a
+ * command, the server by itself, or a request that nobody has proved to be anybody's.
+ */
+export type ActorKind = 'user' | 'client' | 'command_line' | 'system' | 'stranger';
+
 /** Who does something, from where and in which request: what the audit log tells. */
 export interface Actor {
-  /** `null` for the command line. */
+  kind: ActorKind;
+  /** Whose account it is; `null` where no account does it. */
   userId: number | null;
+  /** The session, the token, or the application that speaks for the user. */
   credentialId: string | null;
   address: string | null;
   requestId: string;
@@ -23,10 +31,18 @@ export interface Account {
 
 /** A signed-in user, with what the credential of this request allows. */
 export interface Caller extends Actor, Account {
+  kind: 'user' | 'client';
   userId: number;
   uid: string;
   credentialId: string;
   scopes: ReadonlySet<Scope>;
+}
+
+/** Who changes something, and when: whatever changes anything takes one. */
+export interface Act<A extends Actor = Actor> {
+  actor: A;
+  /** Milliseconds since 1970. */
+  now: number;
 }
 
 /**
@@ -46,7 +62,19 @@ export function belongsTo(account: Account, organizationId: number | null): bool
     : account.organizationId === organizationId;
 }
 
-/** @returns the actor of a command that someone with access to the machine gives */
-export function commandLine(): Actor {
-  return { userId: null, credentialId: null, address: null, requestId: randomUUID() };
+/** @returns the act of a command that someone with access to the machine gives */
+export function commandLine(now: number): Act {
+  const actor: Actor = {
+    kind: 'command_line',
+    userId: null,
+    credentialId: null,
+    address: null,
+    requestId: randomUUID(),
+  };
+  return { actor, now };
+}
+
+/** @returns the same act, done by the person themselves whom a link, a password or a provider has just proved */
+export function actOfPerson({ actor, now }: Act, userId: number, credentialId: string | null = null): Act {
+  return { actor: { ...actor, kind: 'user', userId, credentialId }, now };
 }

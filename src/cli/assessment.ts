@@ -26,7 +26,7 @@ export function registerAssessment(program: Command): void {
       withContext(flags, async ({ db, clock }) => {
         await requireOrganization(db.read, organization);
         const created = await db.write((tx) =>
-          createAssessment(tx, commandLine(), { uid, name, organization }, clock()),
+          createAssessment(tx, commandLine(clock()), { uid, name, organization }),
         );
         if (json === true) return printJson(created);
         printLines(...pairs({ ...created }));

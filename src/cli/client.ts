@@ -94,7 +94,7 @@ export function registerClient(program: Command): void {
             scopes,
             userId: account?.id ?? null,
           } as const;
-          const { id, secret } = await db.write((tx) => createClient(tx, commandLine(), input, clock()));
+          const { id, secret } = await db.write((tx) => createClient(tx, commandLine(clock()), input));
           const shown = { client_id: id, ...(secret === null ? {} : { client_secret: secret }) };
           if (json === true) return printJson(shown);
           printLines(...pairs(shown), ...(secret === null ? [] : [KEEP_SECRET]));
@@ -156,8 +156,8 @@ export function registerClient(program: Command): void {
       return withContext(flags, async ({ db, clock }) => {
         const secret = await db
           .write(async (tx) => {
-            if (implicit !== undefined) await setImplicit(tx, commandLine(), id, implicit, clock());
-            return newSecret === true ? renewClientSecret(tx, commandLine(), id, clock()) : null;
+            if (implicit !== undefined) await setImplicit(tx, commandLine(clock()), id, implicit);
+            return newSecret === true ? renewClientSecret(tx, commandLine(clock()), id) : null;
           })
           .catch((error: unknown) => throwUnknown(error, id));
         const client = await requireClient(db.read, id);
@@ -177,7 +177,7 @@ export function registerClient(program: Command): void {
   }).action((id: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       await db
-        .write((tx) => deleteClient(tx, commandLine(), id, clock()))
+        .write((tx) => deleteClient(tx, commandLine(clock()), id))
         .catch((error: unknown) => throwUnknown(error, id));
       if (json === true) return printJson({ client_id: id, deleted: true });
       printLines(`Application ${id} is deleted, and its tokens ended.`);

@@ -89,7 +89,7 @@ async function withClients(
 ): Promise<DemoManifest> {
   if (known !== undefined) return { ...rest, oauthClients: known };
   const oauthClients = await db.write((tx) =>
-    renewDemoClients(tx, commandLine(), users.staff.id, addresses.clientBaseUrl, clock()),
+    renewDemoClients(tx, commandLine(clock()), users.staff.id, addresses.clientBaseUrl),
   );
   const manifest = { ...rest, oauthClients };
   writeManifest(file, manifest);

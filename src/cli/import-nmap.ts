@@ -49,7 +49,7 @@ async function importNmap(
     const progress = showProgress(process.stderr, size);
     const hosts = json === true ? new HostsAsJson(uid) : new HostTable();
     const { summary, failure } = await importReport(
-      { db, actor: commandLine(), organizationId: organization.id, clock },
+      { db, actor: commandLine(clock()).actor, organizationId: organization.id, clock },
       readNmapReportInThread(chunks),
       (bytes, count) => progress.update(bytes, count),
       (imported) => hosts.add(imported),

@@ -51,14 +51,13 @@ export function registerKeys(program: Command): void {
 
 async function rotate(context: Context): Promise<{ added: SigningKey; removed: string[] }> {
   const { config, db, clock } = context;
-  const actor = commandLine();
-  const now = clock();
+  const act = commandLine(clock());
   const [before] = listSigningKeys(config.dataDirectory);
-  const added = await addSigningKey(config.dataDirectory, now);
-  await db.write((tx) => recordRotation(tx, actor, { before: before?.kid ?? null, after: added.kid }, now));
-  const removed = await keysOutOfUse(db.read, listSigningKeys(config.dataDirectory), now);
+  const added = await addSigningKey(config.dataDirectory, act.now);
+  await db.write((tx) => recordRotation(tx, act, { before: before?.kid ?? null, after: added.kid }));
+  const removed = await keysOutOfUse(db.read, listSigningKeys(config.dataDirectory), act.now);
   for (const { kid } of removed) {
-    await db.write((tx) => recordRemoval(tx, actor, kid, now));
+    await db.write((tx) => recordRemoval(tx, act, kid));
     removeSigningKey(config.dataDirectory, kid);
   }
   return { added, removed: removed.map(({ kid }) => kid) };

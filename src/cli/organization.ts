@@ -39,7 +39,7 @@ export function registerOrganization(program: Command): void {
     .requiredOption('--name <name>', 'what people call it')
     .action((uid: string, { name, json, ...flags }: NameOptions) =>
       withContext(flags, async ({ db, clock }) => {
-        const created = await db.write((tx) => createOrganization(tx, commandLine(), { uid, name }, clock()));
+        const created = await db.write((tx) => createOrganization(tx, commandLine(clock()), { uid, name }));
         show(created, json);
       }),
     );
@@ -62,7 +62,7 @@ export function registerOrganization(program: Command): void {
       }
       return withContext(flags, async ({ db, clock }) => {
         await requireOrganization(db.read, uid);
-        await db.write((tx) => requireSecondFactor(tx, commandLine(), uid, required, clock()));
+        await db.write((tx) => requireSecondFactor(tx, commandLine(clock()), uid, required));
         const updated = (await listOrganizations(db.read)).find((organization) => organization.uid === uid);
         if (json === true) return printJson(updated);
         printLines(
@@ -108,7 +108,7 @@ function registerGroup(family: Command): void {
     .action((uid: string, { name, json, ...flags }: NameOptions) =>
       withContext(flags, async ({ db, clock }) => {
         const created = await db.write((tx) =>
-          createOrganizationGroup(tx, commandLine(), { uid, name }, clock()),
+          createOrganizationGroup(tx, commandLine(clock()), { uid, name }),
         );
         show(created, json);
       }),
@@ -124,7 +124,7 @@ function registerGroup(family: Command): void {
         throw new Refusal(`There is no group "${group}". "assay organization group list" shows them.`);
       }
       await requireOrganization(db.read, organization);
-      await db.write((tx) => addToOrganizationGroup(tx, commandLine(), group, organization, clock()));
+      await db.write((tx) => addToOrganizationGroup(tx, commandLine(clock()), group, organization));
       if (json === true) return printJson({ group, organization });
       printLines(`${organization} is in ${group}.`);
     }),

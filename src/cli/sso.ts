@@ -93,7 +93,7 @@ export function registerSso(program: Command): void {
           groups: group ?? [],
           ssoOnly: options.ssoOnly === true,
         };
-        await db.write((tx) => setIdentityProvider(tx, commandLine(), organization, settings, clock()));
+        await db.write((tx) => setIdentityProvider(tx, commandLine(clock()), organization, settings));
         const redirectUri = callbackAddress(addresses, organization);
         const [shown] = await listIdentityProviders(db.read, organization);
         if (shown === undefined) throw new Refusal('The provider was removed in the meantime.');
@@ -149,7 +149,7 @@ export function registerSso(program: Command): void {
       withContext(flags, async ({ db, clock }) => {
         await requireOrganization(db.read, organization);
         await db
-          .write((tx) => removeIdentityProvider(tx, commandLine(), organization, clock()))
+          .write((tx) => removeIdentityProvider(tx, commandLine(clock()), organization))
           .catch(orRefuse(`${organization} has no provider. "assay sso show" lists them.`));
         if (json === true) return printJson({ organization, removed: true });
         printLines(`${organization} has no provider any more.`);
@@ -167,7 +167,7 @@ export function registerSso(program: Command): void {
       withContext(flags, async ({ db, clock }) => {
         const { id, email } = await requireUser(db.read, user);
         await db
-          .write((tx) => unlinkIdentities(tx, commandLine(), id, clock()))
+          .write((tx) => unlinkIdentities(tx, commandLine(clock()), id))
           .catch(orRefuse(`${email} never signed in through a provider.`));
         if (json === true) return printJson({ email, unlinked: true });
         printLines(`${email} is linked anew at the next sign-in through the provider.`);

@@ -60,13 +60,13 @@ export function registerToken(program: Command): void {
         const now = clock();
         const expiresAt = lifetime === undefined ? null : now + lifetime;
         const issued = await db.write((tx) =>
-          issueToken(
-            tx,
-            keys,
-            commandLine(),
-            { userId, kind, scopes, expiresAt, allowedAddresses: allowIp },
-            now,
-          ),
+          issueToken(tx, commandLine(now), keys, {
+            userId,
+            kind,
+            scopes,
+            expiresAt,
+            allowedAddresses: allowIp,
+          }),
         );
         const shown = { id: issued.id, token: issued.token, expires_at: toDate(issued.expiresAt) };
         if (json === true) return printJson(shown);
@@ -127,7 +127,7 @@ export function registerToken(program: Command): void {
     const token = given === '-' ? await lineFromStandardInput() : given;
     await withContext(flags, async ({ db, clock }) => {
       const { id } = await db
-        .write((tx) => revokeToken(tx, commandLine(), token, clock()))
+        .write((tx) => revokeToken(tx, commandLine(clock()), token))
         .catch((error: unknown) => {
           if (error instanceof Failure && error.kind === 'missing') {
             throw new Refusal('There is no such token. "assay token list" shows their ids.');

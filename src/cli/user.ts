@@ -65,7 +65,7 @@ export function registerUser(program: Command): void {
         }
         const now = clock();
         const created = await db.write((tx) =>
-          createUser(tx, commandLine(), { email, name, organization, admin, assignedTo: assign }, now),
+          createUser(tx, commandLine(now), { email, name, organization, admin, assignedTo: assign }),
         );
         const { uid } = created;
         const invite_url = invitationUrl(addresses.clientBaseUrl, keys.secret, { uid, invitedAt: now });
@@ -102,7 +102,7 @@ export function registerUser(program: Command): void {
           if (!staff) throw new Refusal(`${email} is not platform staff.`);
           const organizations = organization ?? [];
           for (const one of organizations) await requireOrganization(db.read, one);
-          await db.write((tx) => assignStaff(tx, commandLine(), id, organizations, clock()));
+          await db.write((tx) => assignStaff(tx, commandLine(clock()), id, organizations));
           if (json === true) return printJson({ id, uid, email, assigned_to: organizations });
           printLines(
             organizations.length === 0
@@ -128,7 +128,7 @@ export function registerUser(program: Command): void {
           `${email} has accepted the invitation already. "assay user reset-password ${email}" makes a link for a new password.`,
         );
       }
-      const renewed = await db.write((tx) => renewInvitation(tx, commandLine(), id, clock()));
+      const renewed = await db.write((tx) => renewInvitation(tx, commandLine(clock()), id));
       const invite_url = invitationUrl(addresses.clientBaseUrl, keys.secret, renewed);
       const expires_at = new Date(renewed.invitedAt + config.invitationLifetime).toISOString();
       if (json === true) return printJson({ id, uid, email, invite_url, expires_at });
@@ -153,9 +153,7 @@ export function registerUser(program: Command): void {
           `${email} has not accepted the invitation yet. "assay user invite ${email}" renews it.`,
         );
       }
-      const { secret, expiresAt } = await db.write((tx) =>
-        createPasswordReset(tx, commandLine(), id, clock()),
-      );
+      const { secret, expiresAt } = await db.write((tx) => createPasswordReset(tx, commandLine(clock()), id));
       const reset_url = resetUrl(addresses.clientBaseUrl, secret);
       const expires_at = new Date(expiresAt).toISOString();
       if (json === true) return printJson({ id, uid, email, reset_url, expires_at });
@@ -173,7 +171,7 @@ export function registerUser(program: Command): void {
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       const { id, uid, email } = await requireUser(db.read, who);
-      const sessions = await db.write((tx) => endSessionsOf(tx, commandLine(), id, clock()));
+      const sessions = await db.write((tx) => endSessionsOf(tx, commandLine(clock()), id));
       if (json === true) return printJson({ id, uid, email, sessions });
       printLines(
         sessions === 0
@@ -192,7 +190,7 @@ export function registerUser(program: Command): void {
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       const user = await requireUser(db.read, who);
-      const { deleted } = await db.write((tx) => banUser(tx, commandLine(), user.id, clock()));
+      const { deleted } = await db.write((tx) => banUser(tx, commandLine(clock()), user.id));
       const { id, uid, email } = user;
       if (json === true) return printJson({ id, uid, email, banned: true, deleted });
       printLines(deleted ? `${email} never signed in, and is deleted.` : `${email} is banned.`);
@@ -208,7 +206,7 @@ export function registerUser(program: Command): void {
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       const { id, uid, email } = await requireUser(db.read, who);
-      const had = await db.write((tx) => resetSecondFactor(tx, commandLine(), id, clock()));
+      const had = await db.write((tx) => resetSecondFactor(tx, commandLine(clock()), id));
       const removed = { totp: had.totp, passkeys: had.passkeys, recovery_codes: had.recoveryCodes };
       if (json === true) return printJson({ id, uid, email, removed });
       printLines(

@@ -1,4 +1,4 @@
-import type { Actor } from '../auth/callers.ts';
+import type { Act } from '../auth/callers.ts';
 import type { Transaction } from '../db/engine.ts';
 import {
   createClient,
@@ -19,10 +19,9 @@ const REDIRECT = 'http://127.0.0.1/callback';
  */
 export async function renewDemoClients(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   staffId: number,
   clientBaseUrl: string,
-  now: number,
 ): Promise<DemoClients> {
   const known = await tx
     .selectFrom('oauth_clients')
@@ -37,22 +36,18 @@ export async function renewDemoClients(
     implicit: { client_id: DOCS_CLIENT, redirect_uri: clientBaseUrl + DOCS_REDIRECT },
     confidential:
       known === undefined
-        ? await newClient(tx, actor, staffId, now)
-        : { client_id: known.id, client_secret: await renewClientSecret(tx, actor, known.id, now) },
+        ? await newClient(tx, act, staffId)
+        : { client_id: known.id, client_secret: await renewClientSecret(tx, act, known.id) },
   };
 }
 
-async function newClient(
-  tx: Transaction,
-  actor: Actor,
-  staffId: number,
-  now: number,
-): Promise<DemoClients['confidential']> {
-  const { id, secret } = await createClient(
-    tx,
-    actor,
-    { name: NAME, kind: 'confidential', redirectUris: [REDIRECT], implicit: false, userId: staffId },
-    now,
-  );
+async function newClient(tx: Transaction, act: Act, staffId: number): Promise<DemoClients['confidential']> {
+  const { id, secret } = await createClient(tx, act, {
+    name: NAME,
+    kind: 'confidential',
+    redirectUris: [REDIRECT],
+    implicit: false,
+    userId: staffId,
+  });
   return { client_id: id, client_secret: secret ?? '' };
 }

@@ -1,4 +1,4 @@
-import type { Actor, Caller } from '../auth/callers.ts';
+import type { Act, Actor, Caller } from '../auth/callers.ts';
 import { scopesOf, TAG_SCOPES } from '../auth/scopes.ts';
 import type { Transaction } from '../db/engine.ts';
 import { createAssessmentTag } from '../domain/assessments/assessment-tags.ts';
@@ -39,13 +39,12 @@ const DAY = 24 * HOUR;
 
 interface Loading {
   tx: Transaction;
-  actor: Actor;
+  act: Act;
   secrets: DemoSecrets;
   /** Platform staff; the first of them also does what needs a signed-in user. */
   testers: readonly CreatedUser[];
-  /** When the programme began, and now: milliseconds since 1970. */
+  /** When the programme began: milliseconds since 1970. */
   start: number;
-  now: number;
 }
 
 /** Makes one organization with everything in it. */
@@ -53,15 +52,19 @@ export async function loadProgramme(
   loading: Loading,
   programme: Programme,
 ): Promise<DemoOrganization<CreatedUser>> {
-  const { tx, actor, start } = loading;
+  const { tx, act, start } = loading;
   const chance = chanceOf(programme.seed);
-  const organization = await createOrganization(tx, actor, programme.organization, start);
+  const organization = await createOrganization(tx, { ...act, now: start }, programme.organization);
   const { uid } = organization;
-  const group = await createAssessmentGroup(tx, actor, { organization: uid, name: programme.group }, start);
+  const group = await createAssessmentGroup(
+    tx,
+    { ...act, now: start },
+    { organization: uid, name: programme.group },
+  );
   const { assessment } = programme;
-  await createAssessment(tx, actor, { ...assessment, organization: uid, groupId: group.id }, start);
+  await createAssessment(tx, { ...act, now: start }, { ...assessment, organization: uid, groupId: group.id });
   for (const further of programme.further) {
-    await createAssessment(tx, actor, { ...further, organization: uid }, start);
+    await createAssessment(tx, { ...act, now: start }, { ...further, organization: uid });
   }
   const users = await loadUsers(loading, programme, group.id, chance);
   const assets = await loadAssets(loading, programme, chance);
@@ -76,7 +79,7 @@ export async function loadProgramme(
 }
 
 async function loadUsers(
-  { tx, actor, secrets, start }: Loading,
+  { tx, act, secrets, start }: Loading,
   { organization: { uid: organization }, domain, assessment, colleagues }: Programme,
   groupId: number,
   chance: Chance,
@@ -86,13 +89,12 @@ async function loadUsers(
     const passwordHash = role === 'invited' ? undefined : secrets.of(email).hash;
     return createUser(
       tx,
-      actor,
+      { ...act, now: start },
       { email, name: ACCOUNTS[role].name, organization, admin: role === 'admin', passwordHash },
-      start,
     );
   };
   const join = (userUid: string, role: GroupRole, at: number) =>
-    addGroupMember(tx, actor, { groupId, userUid, role }, at);
+    addGroupMember(tx, { ...act, now: at }, { groupId, userUid, role });
 
   const users = {
     admin: await account('admin'),
@@ -105,15 +107,14 @@ async function loadUsers(
   await join(users.member.uid, 'assessment_member', start + DAY);
   await join(users.spare.uid, 'assessment_member', start + DAY);
   for (const { id } of [users.member, users.spare]) {
-    await grantAssessmentAccess(tx, actor, assessment.uid, id, start + DAY);
+    await grantAssessmentAccess(tx, { ...act, now: start + DAY }, assessment.uid, id);
   }
   for (const [index, person] of peopleAt(domain, colleagues).entries()) {
     const at = start + chance.between(1, 150) * DAY + chance.between(0, 23) * HOUR;
     const colleague = await createUser(
       tx,
-      actor,
+      { ...act, now: at },
       { ...person, organization, passwordHash: secrets.unknown },
-      at,
     );
     await join(colleague.uid, GROUP_ROLES[index % GROUP_ROLES.length] as GroupRole, at);
   }
@@ -121,7 +122,7 @@ async function loadUsers(
 }
 
 async function loadAssets(
-  { tx, actor, testers, start, now }: Loading,
+  { tx, act, testers, start }: Loading,
   {
     organization: { uid: organization },
     domain,
@@ -160,15 +161,16 @@ async function loadAssets(
   ];
   const estate = estateOf({ organization, domain, network, products }, assets - named.length, chance);
   const created: { id: number; uid: string }[] = [];
-  for (const asset of [...named, ...estate]) created.push(await createAsset(tx, actor, asset, start));
+  for (const asset of [...named, ...estate])
+    created.push(await createAsset(tx, { ...act, now: start }, asset));
   const [host, webapp, clientOnly, bossOnly] = created as [Created, Created, Created, Created];
 
-  await putPorts(tx, host.id, many ? manyPorts(now, chance) : fewPorts(now, chance));
+  await putPorts(tx, host.id, many ? manyPorts(act.now, chance) : fewPorts(act.now, chance));
   const scanned = created.slice(named.length).filter((_asset, index) => estate[index]?.type === 'host');
-  for (const { id } of scanned.slice(0, 24)) await putPorts(tx, id, fewPorts(now, chance));
+  for (const { id } of scanned.slice(0, 24)) await putPorts(tx, id, fewPorts(act.now, chance));
 
-  const caller = signedIn(testers[0] as CreatedUser, actor);
-  await changeListingAssets(tx, { caller, now: start }, assessment.uid, {
+  const caller = signedIn(testers[0] as CreatedUser, act.actor);
+  await changeListingAssets(tx, { actor: caller, now: start }, assessment.uid, {
     add: created.slice(0, listed).map(({ uid }, index) => ({
       assetUid: uid,
       scopeRules: index % 20 === 0 ? [{ rule: 'No tests from 08:00 to 18:00 UTC' }] : [],
@@ -176,7 +178,7 @@ async function loadAssets(
   });
   const tags = await createAssetTags(
     tx,
-    { caller, accepted: TAG_SCOPES, now: start },
+    { actor: caller, accepted: TAG_SCOPES, now: start },
     organization,
     ASSET_TAGS.map((name, index) => ({
       name,
@@ -192,12 +194,12 @@ async function loadAssets(
 type Created = Awaited<ReturnType<typeof createAsset>>;
 
 async function loadFindings(
-  { tx, actor, testers, start, now }: Loading,
+  { tx, act, testers, start }: Loading,
   { organization: { uid: organization }, assessment, vulnerabilities, places }: Programme,
   chance: Chance,
 ): Promise<Pick<DemoOrganization<CreatedUser>, 'vulnerability' | 'vulnerabilityTags' | 'assessmentTag'>> {
   const tag = async (name: string, editable: boolean) =>
-    (await createVulnerabilityTag(tx, actor, { organization, name, editable }, start)).id;
+    (await createVulnerabilityTag(tx, { ...act, now: start }, { organization, name, editable })).id;
   const editable: number[] = [];
   for (const name of EDITABLE_TAGS) editable.push(await tag(name, true));
   const fixed: number[] = [];
@@ -205,15 +207,17 @@ async function loadFindings(
 
   const assessmentTags: { id: number }[] = [];
   for (const name of ASSESSMENT_TAGS) {
-    assessmentTags.push(await createAssessmentTag(tx, actor, { name, assessment: assessment.uid }, start));
+    assessmentTags.push(
+      await createAssessmentTag(tx, { ...act, now: start }, { name, assessment: assessment.uid }),
+    );
   }
 
   const ids: number[] = [];
   const findings = findingsOf(assessment.uid, vulnerabilities, places, [...editable, ...fixed], chance);
   for (const [index, finding] of findings.entries()) {
     const at =
-      start + Math.floor(((now - start) * index) / findings.length) + chance.between(0, 600) * 60_000;
-    ids.push((await createVulnerability(tx, actor, finding, Math.min(at, now))).id);
+      start + Math.floor(((act.now - start) * index) / findings.length) + chance.between(0, 600) * 60_000;
+    ids.push((await createVulnerability(tx, { ...act, now: Math.min(at, act.now) }, finding)).id);
   }
 
   for (let day = 4; day < 170; day += 7) {
@@ -222,9 +226,8 @@ async function loadFindings(
       const endedAt = startedAt + chance.between(6, 30) * (HOUR / 4);
       await logTestingSession(
         tx,
-        actor,
+        { ...act, now: endedAt },
         { assessment: assessment.uid, testerId, startedAt, endedAt },
-        endedAt,
       );
     }
   }
@@ -240,6 +243,7 @@ function signedIn(user: CreatedUser, actor: Actor): Caller {
   const account = { staff: true, admin: true, assigned: null };
   return {
     ...actor,
+    kind: 'user',
     ...account,
     userId: user.id,
     uid: user.uid,

@@ -1,4 +1,4 @@
-import { commandLine } from '../auth/callers.ts';
+import { type Act, commandLine } from '../auth/callers.ts';
 import type { Keys } from '../auth/keys.ts';
 import type { Reader, Transaction } from '../db/engine.ts';
 import { recordChange } from '../domain/shared/audit.ts';
@@ -27,37 +27,36 @@ export async function loadDemo(
   clientBaseUrl: string,
   now: number,
 ): Promise<DemoManifest> {
-  const actor = commandLine();
+  const act = commandLine(now);
   // A programme that has run for half a year looks like one: its lists can be sorted by time.
   const start = now - 180 * DAY;
   const testers: CreatedUser[] = [];
   for (const { name, email } of STAFF) {
     const passwordHash = email === STAFF[0].email ? secrets.of(email).hash : secrets.unknown;
-    testers.push(await createUser(tx, actor, { name, email, passwordHash }, start));
+    testers.push(await createUser(tx, { ...act, now: start }, { name, email, passwordHash }));
   }
   const staff = testers[0] as CreatedUser;
 
   const [main, other] = PROGRAMMES;
-  const context = { tx, actor, secrets, testers, start, now };
+  const context = { tx, act, secrets, testers, start };
   const first = await loadProgramme(context, main);
   const facts: DemoFacts = {
     ...first,
     users: { ...first.users, staff },
     other: await loadProgramme(context, other),
   };
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: LOADED,
     object: ['organization', main.organization.uid],
     organizationId: facts.organization.id,
     before: null,
     after: facts,
   });
-  const oauthClients = await renewDemoClients(tx, actor, staff.id, clientBaseUrl, now);
+  const oauthClients = await renewDemoClients(tx, act, staff.id, clientBaseUrl);
   const accounts = await mapAccounts(facts, async (user) => ({
     ...user,
     password: secrets.of(user.email).password,
-    token: await newToken(tx, keys, user, now),
+    token: await newToken(tx, act, keys, user),
   }));
   return { ...accounts, oauthClients };
 }
@@ -91,19 +90,19 @@ export async function renewDemo(
   clientBaseUrl: string,
   now: number,
 ): Promise<DemoManifest> {
-  const actor = commandLine();
-  const oauthClients = await renewDemoClients(tx, actor, facts.users.staff.id, clientBaseUrl, now);
+  const act = commandLine(now);
+  const oauthClients = await renewDemoClients(tx, act, facts.users.staff.id, clientBaseUrl);
   const accounts = await mapAccounts(facts, async (user) => {
     const row = await tx.selectFrom('users').select('banned_at').where('id', '=', user.id).executeTakeFirst();
     if (row === undefined || row.banned_at !== null) return user;
     const { password, hash } = secrets.of(user.email);
-    await setPassword(tx, actor, user.id, hash, now);
-    return { ...user, password, token: await newToken(tx, keys, user, now) };
+    await setPassword(tx, act, user.id, hash);
+    return { ...user, password, token: await newToken(tx, act, keys, user) };
   });
   return { ...accounts, oauthClients };
 }
 
-async function newToken(tx: Transaction, keys: Keys, user: CreatedUser, now: number): Promise<string> {
+async function newToken(tx: Transaction, act: Act, keys: Keys, user: CreatedUser): Promise<string> {
   const request = { userId: user.id, kind: 'personal', expiresAt: null } as const;
-  return (await issueToken(tx, keys, commandLine(), request, now)).token;
+  return (await issueToken(tx, act, keys, request)).token;
 }

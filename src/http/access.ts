@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { networkOf } from '../auth/addresses.ts';
-import type { Caller } from '../auth/callers.ts';
+import type { Act, Caller } from '../auth/callers.ts';
 import type { Scope } from '../auth/scopes.ts';
 import { isPersonalToken } from '../auth/secrets.ts';
 import { nameKey } from '../db/portable.ts';
@@ -87,6 +87,7 @@ export async function checkAccess(
 
   tokens.used(identity.tokenId, { at: now, address: request.address });
   request.caller = {
+    kind: identity.kind,
     userId: identity.userId,
     uid: identity.uid,
     credentialId: identity.tokenId,
@@ -104,6 +105,11 @@ export async function checkAccess(
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === null) throw new Error(`Route ${request.routeOptions.url} has no caller.`);
   return request.caller;
+}
+
+/** @returns what the caller of a request does now, for a rule that changes something */
+export function actOfCaller(request: FastifyRequest, now: number): Act<Caller> {
+  return { actor: callerOf(request), now };
 }
 
 function limit(request: FastifyRequest, limiter: RateLimiter, key: string, now: number): void {

@@ -1,6 +1,6 @@
 import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Actor } from '../auth/callers.ts';
+import type { Act, Actor } from '../auth/callers.ts';
 import type { Context } from '../context.ts';
 import { endSessionIfAny } from '../domain/sign-in/session-ends.ts';
 import {
@@ -60,15 +60,14 @@ export function sessionOf(request: FastifyRequest): Session {
   return request.session;
 }
 
-/** @returns who does what a request asks for, for the audit log */
-export function actorOf(request: FastifyRequest): Actor {
-  const { session } = request;
-  return {
-    userId: session?.userId ?? null,
-    credentialId: session?.id ?? null,
-    address: request.address,
-    requestId: request.id,
-  };
+/** @returns what the visitor of a page does now: whoever signed in, if only with the first of two factors, or a stranger */
+export function actOf(request: FastifyRequest, now: number): Act {
+  const { address, id: requestId, session } = request;
+  const actor: Actor =
+    session === null || session === undefined
+      ? { kind: 'stranger', userId: null, credentialId: null, address, requestId }
+      : { kind: 'user', userId: session.userId, credentialId: session.id, address, requestId };
+  return { actor, now };
 }
 
 /** Who signs in, how, and what that rests on. */
@@ -99,14 +98,13 @@ export async function openSession(
   const now = clock();
   const { secret } = await db.write(async (tx) => {
     await claimSignIn(tx, input.userId, passwordHash);
-    const replaced = before !== null && (await endSessionIfAny(tx, actorOf(request), before, before.id, now));
+    const replaced = before !== null && (await endSessionIfAny(tx, actOf(request, now), before, before.id));
     if (continues && !replaced) throw new SessionEnded('The session ended while something was done in it.');
     return startSession(
       tx,
-      actorOf(request),
+      actOf(request, now),
       { ...input, browser: browserOf(request) },
       limitsOf(context),
-      now,
     );
   });
   setSessionCookie(context, reply, secret);

@@ -10,6 +10,7 @@ const MAX_HOSTS = 1_000;
 
 export interface ImportTarget {
   db: Database;
+  /** Who imports. The clock tells when each piece is written. */
   actor: Actor;
   organizationId: number;
   clock: () => number;
@@ -62,7 +63,9 @@ export async function importReport(
     batch = new Map();
     ports = 0;
     if (hosts.length === 0) return;
-    const outcome = await db.write((tx) => putHostScans(tx, actor, organizationId, coverage, hosts, clock()));
+    const outcome = await db.write((tx) =>
+      putHostScans(tx, { actor, now: clock() }, organizationId, coverage, hosts),
+    );
     summary.hosts.created += outcome.created;
     summary.hosts.updated += outcome.updated;
     summary.hosts.unchanged += outcome.unchanged;

@@ -45,8 +45,8 @@ export const resetMails = ({ db, log, clock, addresses }: Context, mailer: Maile
           return undefined;
       }
       if (userId === undefined) return undefined;
-      const actor: Actor = { userId: null, credentialId: null, address, requestId };
-      return createPasswordReset(tx, actor, userId, clock());
+      const actor: Actor = { kind: 'stranger', userId: null, credentialId: null, address, requestId };
+      return createPasswordReset(tx, { actor, now: clock() }, userId);
     });
     if (link === undefined) return;
     const url = resetUrl(addresses.clientBaseUrl, link.secret);

@@ -5,7 +5,7 @@ import { signAccessToken, storeAccessToken } from '../domain/tokens/access-token
 import { issueCode } from '../domain/tokens/authorization-codes.ts';
 import { hasConsented, relyOnConsent, rememberConsent } from '../domain/tokens/consents.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
-import { actorOf } from '../http/browser-sessions.ts';
+import { actOf } from '../http/browser-sessions.ts';
 import type { AuthorizationRequest, Target } from './authorization-request.ts';
 import type { ResponseParameters } from './authorization-response.ts';
 
@@ -37,7 +37,7 @@ export async function grantAsAllowed(
 ): Promise<ResponseParameters> {
   const now = context.clock();
   const response = await grant(context, request, approval, async (tx) => {
-    await rememberConsent(tx, actorOf(request), consenterOf(approval), approval.scopes, now);
+    await rememberConsent(tx, actOf(request, now), consenterOf(approval), approval.scopes);
     return true;
   });
   return response ?? {};
@@ -51,14 +51,14 @@ async function grant(
   consented: Parameters<Context['db']['write']>[0],
 ): Promise<ResponseParameters | undefined> {
   const now = clock();
-  const actor = actorOf(request);
+  const act = actOf(request, now);
   const { userId, organizationId } = session;
   const clientId = target.client.id;
   if (responseType === 'code') {
     const code = { clientId, userId, organizationId, redirectUri: target.givenRedirectUri, scopes };
     return db.write(async (tx) =>
       (await consented(tx)) === true
-        ? { code: await issueCode(tx, actor, { ...code, codeChallenge: codeChallenge ?? '' }, now) }
+        ? { code: await issueCode(tx, act, { ...code, codeChallenge: codeChallenge ?? '' }) }
         : undefined,
     );
   }
@@ -67,7 +67,7 @@ async function grant(
   const signed = await signAccessToken(db.read, keys, access, lifetime, now);
   const granted = await db.write(async (tx) => {
     if ((await consented(tx)) !== true) return false;
-    await storeAccessToken(tx, actor, signed);
+    await storeAccessToken(tx, act, signed);
     return true;
   });
   if (!granted) return undefined;

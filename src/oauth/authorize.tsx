@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { Failure } from '../domain/shared/failure.ts';
 import { endSessionIfAny } from '../domain/sign-in/session-ends.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actorOf, clearSessionCookie, readCompleteSession } from '../http/browser-sessions.ts';
+import { actOf, clearSessionCookie, readCompleteSession } from '../http/browser-sessions.ts';
 import { toProblem } from '../http/problems.ts';
 import { signInAddress } from '../pages/addresses.ts';
 import { ErrorPage } from '../pages/error-page.tsx';
@@ -131,9 +131,7 @@ async function leaveAccount(
 ): Promise<FastifyReply> {
   const { session } = request;
   if (session)
-    await context.db.write((tx) =>
-      endSessionIfAny(tx, actorOf(request), session, session.id, context.clock()),
-    );
+    await context.db.write((tx) => endSessionIfAny(tx, actOf(request, context.clock()), session, session.id));
   clearSessionCookie(context, reply);
   return reply.redirect(signInAddress(request.url), 303);
 }

@@ -5,6 +5,7 @@ import { recordRefusedSecret } from '../domain/tokens/client-refusals.ts';
 import type { KnownClient, KnownClients } from '../domain/tokens/known-clients.ts';
 import type { OAuthClient } from '../domain/tokens/oauth-clients.ts';
 import { countHeaders } from '../http/access.ts';
+import { actOf } from '../http/browser-sessions.ts';
 import { formDecoded } from './form-parameters.ts';
 import { OAuthError } from './oauth-error.ts';
 
@@ -48,8 +49,7 @@ export async function authenticateClient(
   const right = matchesHash(presented.secret, client?.secretHash ?? DECOY);
   if (client !== undefined && client.secretHash !== null && right) return client;
   if (client !== undefined) {
-    const actor = { userId: null, credentialId: null, address: request.address, requestId: request.id };
-    await context.db.write((tx) => recordRefusedSecret(tx, actor, client.id, context.clock()));
+    await context.db.write((tx) => recordRefusedSecret(tx, actOf(request, context.clock()), client.id));
   }
   throw refused();
 }

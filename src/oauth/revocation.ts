@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import type { Actor } from '../auth/callers.ts';
 import type { Context } from '../context.ts';
 import { credentialById } from '../domain/tokens/credentials.ts';
 import { Failure } from '../domain/shared/failure.ts';
@@ -11,13 +10,13 @@ import { authenticateClient } from './client-authentication.ts';
 import { formParameters, required } from './form-parameters.ts';
 import type { KnownClients } from '../domain/tokens/known-clients.ts';
 import { OAuthError } from './oauth-error.ts';
-import { actorFor } from './token.ts';
+import { actOfClient } from './token.ts';
 
 const PARAMETERS = ['token', 'token_type_hint', 'client_id', 'client_secret'] as const;
 
 interface Revocation {
   client: OAuthClient;
-  actor: (userId: number) => Actor;
+  act: ReturnType<typeof actOfClient>;
   now: number;
 }
 
@@ -30,7 +29,8 @@ export function registerRevocation(scope: FastifyInstance, context: Context, cli
       const parameters = formParameters(request.body, PARAMETERS);
       const token = required(parameters, 'token');
       const client = await authenticateClient(context, clients, request, parameters);
-      const revocation = { client, actor: actorFor(client, request), now: context.clock() };
+      const now = context.clock();
+      const revocation = { client, act: actOfClient(client, request, now), now };
       if (isJwt(token)) await revokeAccess(context, token, revocation);
       else await revokeRefresh(context, token, revocation);
       return reply.code(200).send();
@@ -45,7 +45,7 @@ export function isJwt(token: string): boolean {
 
 /** The refresh token of the same grant stays: with it, the client gets another access token. */
 async function revokeAccess({ db, keys }: Context, token: string, revocation: Revocation): Promise<void> {
-  const { client, actor, now } = revocation;
+  const { client, act, now } = revocation;
   const claims = await keys.verify(token, now);
   if (claims?.jti === undefined) return;
   if (claims['client_id'] !== client.id) throw issuedToAnother();
@@ -53,7 +53,7 @@ async function revokeAccess({ db, keys }: Context, token: string, revocation: Re
   const credential = await credentialById(db.read, jti);
   if (credential === undefined || credential.revokedAt !== null) return;
   await db
-    .write((tx) => revokeToken(tx, actor(credential.userId), jti, now))
+    .write((tx) => revokeToken(tx, act(credential), jti))
     .catch((error: unknown) => {
       // Gone in the meantime, which is what was wanted.
       if (!(error instanceof Failure && error.kind === 'missing')) throw error;
@@ -62,11 +62,11 @@ async function revokeAccess({ db, keys }: Context, token: string, revocation: Re
 
 /** Whoever gives a refresh token back is done with the grant, so its access tokens end as well (RFC 7009, section 2.1). */
 async function revokeRefresh({ db }: Context, token: string, revocation: Revocation): Promise<void> {
-  const { client, actor, now } = revocation;
+  const { client, act } = revocation;
   const found = await refreshTokenBySecret(db.read, token);
   if (found === undefined) return;
   if (found.clientId !== client.id) throw issuedToAnother();
-  await db.write((tx) => revokeGrant(tx, actor(found.userId), found, 'revoked-by-client', now));
+  await db.write((tx) => revokeGrant(tx, act(found), found, 'revoked-by-client'));
 }
 
 /** RFC 7009, section 2.1. Whether the token is still good is told to nobody but its client. */

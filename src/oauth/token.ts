@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Actor } from '../auth/callers.ts';
+import type { Act } from '../auth/callers.ts';
 import { isVerifierOf } from '../auth/pkce.ts';
 import { ALL_SCOPES, type Scope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
@@ -44,8 +44,7 @@ interface TokenRequest {
   /** Stores a token that comes of nothing that has to be used up with it. */
   storeShared: ReturnType<typeof sharedTokenStore>;
   parameters: Partial<Record<(typeof PARAMETERS)[number], string>>;
-  /** @returns who does this for the audit log: the client, for a user */
-  actor: (userId: number) => Actor;
+  act: ReturnType<typeof actOfClient>;
   now: number;
 }
 
@@ -80,13 +79,14 @@ export function registerToken(scope: FastifyInstance, context: Context, clients:
           'unsupported_grant_type',
           `The grant type is none of ${GRANT_TYPES.join(', ')}.`,
         );
+      const now = context.clock();
       const { access, refreshToken } = await grant({
         context,
         client,
         storeShared,
         parameters,
-        actor: actorFor(client, request),
-        now: context.clock(),
+        act: actOfClient(client, request, now),
+        now,
       });
       // RFC 6749, section 5.1 wants both headers.
       reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
@@ -101,19 +101,29 @@ export function registerToken(scope: FastifyInstance, context: Context, clients:
   );
 }
 
-/** @returns what makes the actor of a client's request, on behalf of a user */
-export function actorFor(client: OAuthClient, request: FastifyRequest): (userId: number) => Actor {
-  return (userId) => ({ userId, credentialId: client.id, address: request.address, requestId: request.id });
+/**
+ * @returns what makes the act of a client's request: for the user of a grant that somebody approved, or for the account
+ *   that the client has of its own
+ */
+export function actOfClient(
+  client: OAuthClient,
+  { address, id: requestId }: FastifyRequest,
+  now: number,
+): (owner: { userId: number; grantId: string | null }) => Act {
+  return ({ userId, grantId }) => {
+    const kind = grantId === null ? 'client' : 'user';
+    return { actor: { kind, userId, credentialId: client.id, address, requestId }, now };
+  };
 }
 
 /** RFC 6749, section 4.1.3, with PKCE (RFC 7636, section 4.5), which every code was asked for with. */
-async function redeemCode({ context, client, parameters, actor, now }: TokenRequest): Promise<Issued> {
+async function redeemCode({ context, client, parameters, act, now }: TokenRequest): Promise<Issued> {
   const { db, config } = context;
   const code = required(parameters, 'code');
   const found = await findCode(db.read, code);
   if (found === undefined || found.clientId !== client.id) throw badGrant('code');
-  const by = actor(found.userId);
-  const seenAgain = () => endGrant(context, by, found, 'code-reused', now);
+  const by = act(found);
+  const seenAgain = () => endGrant(context, by, found, 'code-reused');
   if (found.usedAt !== null) return seenAgain();
   if (found.expiresAt <= now) throw badGrant('code');
   if (found.redirectUri !== null && found.redirectUri !== parameters.redirect_uri)
@@ -128,19 +138,19 @@ async function redeemCode({ context, client, parameters, actor, now }: TokenRequ
       await storeAccessToken(tx, by, access);
       const { scopes, grantId } = found;
       const next = { ...access, scopes, grantId, grantExpiresAt: now + config.grantLifetime };
-      return issueRefreshToken(tx, by, next, config.refreshTokenLifetime, null, now);
+      return issueRefreshToken(tx, by, next, config.refreshTokenLifetime, null);
     })
     .catch(refuseWith('invalid_grant'));
   return refreshToken === undefined ? seenAgain() : { access, refreshToken };
 }
 
 /** RFC 6749, section 6, with rotation (RFC 9700, section 4.14.2). */
-async function refresh({ context, client, parameters, actor, now }: TokenRequest): Promise<Issued> {
+async function refresh({ context, client, parameters, act, now }: TokenRequest): Promise<Issued> {
   const { db, config } = context;
   const found = await refreshTokenBySecret(db.read, required(parameters, 'refresh_token'));
   if (found === undefined || found.clientId !== client.id) throw badGrant('refresh token');
-  const by = actor(found.userId);
-  const seenAgain = () => endGrant(context, by, found, 'refresh-token-reused', now);
+  const by = act(found);
+  const seenAgain = () => endGrant(context, by, found, 'refresh-token-reused');
   if (found.usedAt !== null) return seenAgain();
   if (found.revokedAt !== null || found.expiresAt <= now) throw badGrant('refresh token');
   const asked = requestedScopes(parameters.scope) ?? found.scopes;
@@ -154,7 +164,7 @@ async function refresh({ context, client, parameters, actor, now }: TokenRequest
       await storeAccessToken(tx, by, access);
       const { scopes, grantId, grantExpiresAt } = found;
       const next = { ...access, scopes, grantId, grantExpiresAt };
-      return issueRefreshToken(tx, by, next, config.refreshTokenLifetime, found.id, now);
+      return issueRefreshToken(tx, by, next, config.refreshTokenLifetime, found.id);
     })
     .catch(refuseWith('invalid_grant'));
   return refreshToken === undefined ? seenAgain() : { access, refreshToken };
@@ -162,7 +172,7 @@ async function refresh({ context, client, parameters, actor, now }: TokenRequest
 
 /** RFC 6749, section 4.4: the client acts as the account that it was registered with. */
 async function actAsOwnAccount(request: TokenRequest): Promise<Issued> {
-  const { context, client, storeShared, parameters, actor, now } = request;
+  const { context, client, storeShared, parameters, act, now } = request;
   if (client.kind === 'public' || client.userId === null)
     throw new OAuthError('unauthorized_client', 'The client has no account that it could act as.');
   const scopes = scopesFor(client, requestedScopes(parameters.scope) ?? ALL_SCOPES);
@@ -171,7 +181,7 @@ async function actAsOwnAccount(request: TokenRequest): Promise<Issued> {
   const access = await signFor(client.account, keys, grant, config.accessTokenLifetime, now).catch(
     refuseWith('unauthorized_client'),
   );
-  await storeShared(actor(client.userId), access).catch(refuseWith('unauthorized_client'));
+  await storeShared(act(grant), access).catch(refuseWith('unauthorized_client'));
   return { access };
 }
 
@@ -186,14 +196,8 @@ function sign(
 }
 
 /** Ends everything that came of something that was seen twice: one of the two was a thief. */
-async function endGrant(
-  { db }: Context,
-  actor: Actor,
-  grant: Grant,
-  reason: RevocationReason,
-  now: number,
-): Promise<never> {
-  await db.write((tx) => revokeGrant(tx, actor, grant, reason, now));
+async function endGrant({ db }: Context, act: Act, grant: Grant, reason: RevocationReason): Promise<never> {
+  await db.write((tx) => revokeGrant(tx, act, grant, reason));
   throw badGrant(reason === 'code-reused' ? 'code' : 'refresh token');
 }
 

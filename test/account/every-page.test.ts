@@ -102,7 +102,7 @@ describe('Every field of a password', () => {
     const { clock, keys, db } = server.context;
     const account = await world.account();
     const { uid } = await world.invited();
-    const reset = await db.write((tx) => createPasswordReset(tx, commandLine(), account.id, clock()));
+    const reset = await db.write((tx) => createPasswordReset(tx, commandLine(clock()), account.id));
     const visitor = newVisitor(server);
     await visitor.signIn(account.email, account.password);
     now += 600_000;

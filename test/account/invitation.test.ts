@@ -116,10 +116,10 @@ describe('An invitation', () => {
   it('is over for who was banned, and cannot be renewed then', async () => {
     const { path, id } = await newInvitation();
     await world.token(id);
-    await server.context.db.write((tx) => banUser(tx, commandLine(), id, now));
+    await server.context.db.write((tx) => banUser(tx, commandLine(now), id));
     expect((await newVisitor(server).get(path)).status).toBe(410);
     await expect(
-      server.context.db.write((tx) => renewInvitation(tx, commandLine(), id, now)),
+      server.context.db.write((tx) => renewInvitation(tx, commandLine(now), id)),
     ).rejects.toMatchObject({ kind: 'forbidden', message: 'This user is banned.' });
   });
 
@@ -167,8 +167,8 @@ describe('An invitation', () => {
   it('is another link once it is renewed, and the one before is like none', async () => {
     const { path, id, uid } = await newInvitation();
     now += WEEK;
-    const renewed = await server.context.db.write((tx) => renewInvitation(tx, commandLine(), id, now));
-    const again = await server.context.db.write((tx) => renewInvitation(tx, commandLine(), id, now));
+    const renewed = await server.context.db.write((tx) => renewInvitation(tx, commandLine(now), id));
+    const again = await server.context.db.write((tx) => renewInvitation(tx, commandLine(now), id));
     expect(again.invitedAt).toBeGreaterThan(renewed.invitedAt);
     for (const dead of [path, linkOf(uid, renewed.invitedAt)])
       expect((await newVisitor(server).get(dead)).status).toBe(404);
@@ -178,7 +178,7 @@ describe('An invitation', () => {
     );
     expect(events).toHaveLength(2);
     await expect(
-      server.context.db.write((tx) => renewInvitation(tx, commandLine(), id, now)),
+      server.context.db.write((tx) => renewInvitation(tx, commandLine(now), id)),
     ).rejects.toMatchObject({ kind: 'forbidden' });
   });
 

@@ -48,8 +48,8 @@ async function attemptCounted(subject: string): Promise<void> {
 /** What a link for a new password does. */
 const resetPassword = () =>
   server.context.db.write(async (tx) => {
-    await setPassword(tx, commandLine(), account.id, ownersHash, now);
-    await endSessions(tx, commandLine(), owner(), null, now);
+    await setPassword(tx, commandLine(now), account.id, ownersHash);
+    await endSessions(tx, commandLine(now), owner(), null);
   });
 
 async function signedIn(): Promise<Visitor> {
@@ -99,7 +99,7 @@ describe('While a request waits', () => {
     const delay = delayPasswords();
     const late = thief.submit(page, { proof: account.password }, '/account/security/confirm');
     await attemptCounted(`second-factor:${account.id}`);
-    await server.context.db.write((tx) => endSessions(tx, commandLine(), owner(), null, now));
+    await server.context.db.write((tx) => endSessions(tx, commandLine(now), owner(), null));
     expectRefused(await late);
     expect((await thief.get('/account')).location).toBe(`${server.origin}/sign-in`);
     await delay;
@@ -113,11 +113,11 @@ describe('While a request waits', () => {
       .select('id')
       .where('user_id', '=', account.id)
       .executeTakeFirstOrThrow();
-    await db.write((tx) => endSessions(tx, commandLine(), owner(), null, now));
+    await db.write((tx) => endSessions(tx, commandLine(now), owner(), null));
     const late = db.write(async (tx) => {
       const secret = newTotpSecret();
-      await addTotp(tx, commandLine(), owner(), keys.secret, { secret, step: 1 }, now);
-      return settleSessions(tx, commandLine(), { ...owner(), id }, now);
+      await addTotp(tx, commandLine(now), owner(), keys.secret, { secret, step: 1 });
+      return settleSessions(tx, commandLine(now), { ...owner(), id });
     });
     await expect(late).rejects.toThrow(SessionEnded);
     expect((await secondFactorsOf(db.read, account.id)).totp).toBe(false);

@@ -104,7 +104,7 @@ describe('An admin', () => {
 
   it('is told of a banned user of theirs', async () => {
     const user = await world.account({ organization });
-    await server.context.db.write((tx) => banUser(tx, commandLine(), user.id, now));
+    await server.context.db.write((tx) => banUser(tx, commandLine(now), user.id));
     expect((await make(user.email, 'password')).text).toContain('This user is banned');
   });
 

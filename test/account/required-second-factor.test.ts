@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const require = (uid: string, required = true) =>
-  server.context.db.write((tx) => requireSecondFactor(tx, commandLine(), uid, required, now));
+  server.context.db.write((tx) => requireSecondFactor(tx, commandLine(now), uid, required));
 
 async function strictOrganization(): Promise<string> {
   const { uid } = await worldOf(server).organization();
@@ -171,7 +171,7 @@ describe('Someone who lost every factor', () => {
     const visitor = newVisitor(server);
     await visitor.signIn(account.email, account.password);
     await setUpTotp(visitor, now);
-    const had = await server.context.db.write((tx) => resetSecondFactor(tx, commandLine(), account.id, now));
+    const had = await server.context.db.write((tx) => resetSecondFactor(tx, commandLine(now), account.id));
     expect(had).toMatchObject({ totp: true, passkeys: 0, recoveryCodes: 10 });
     expect((await visitor.get('/account')).status).toBe(303);
     expect((await newVisitor(server).signIn(account.email, account.password)).location).toBe(

@@ -75,7 +75,7 @@ describe('Where mail is sent, who forgot their password', () => {
     const sso = await world.account({ organization: organization.uid });
     await world.ssoOnly(organization.uid);
     const banned = await world.account();
-    await server.context.db.write((tx) => banUser(tx, commandLine(), banned.id, now));
+    await server.context.db.write((tx) => banUser(tx, commandLine(now), banned.id));
     const invited = await world.invited();
     const known = await world.account();
     const answers = [];

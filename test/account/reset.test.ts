@@ -28,7 +28,7 @@ const write: TestServer['context']['db']['write'] = (unit) => server.context.db.
 
 /** @returns the path of a link as the command line makes it */
 async function newLink(userId = account.id): Promise<string> {
-  const { secret } = await write((tx) => createPasswordReset(tx, commandLine(), userId, now));
+  const { secret } = await write((tx) => createPasswordReset(tx, commandLine(now), userId));
   return `/reset-password?token=${secret}`;
 }
 
@@ -141,7 +141,7 @@ describe('A link for a new password', () => {
     const path = await newLink();
     const visitor = newVisitor(server);
     const page = await visitor.open(path);
-    await write((tx) => banUser(tx, commandLine(), account.id, now));
+    await write((tx) => banUser(tx, commandLine(now), account.id));
     expect((await visitor.submit(page, { password: NEXT }, '/reset-password')).status).toBe(410);
     expect((await visitor.get(path)).status).toBe(410);
   });
@@ -264,7 +264,7 @@ describe('A link for a new password', () => {
   it('is not made for who cannot use it', async () => {
     const invited = await world.invited();
     await expect(newLink(invited.id)).rejects.toMatchObject({ kind: 'forbidden' });
-    await write((tx) => banUser(tx, commandLine(), account.id, now));
+    await write((tx) => banUser(tx, commandLine(now), account.id));
     await expect(newLink()).rejects.toMatchObject({ kind: 'forbidden' });
     await expect(newLink(999_999)).rejects.toMatchObject({ kind: 'missing' });
   });

@@ -152,10 +152,10 @@ describe('An operator', () => {
     const there = await signedIn();
     const other = await signedIn(await world.account());
     const { db } = server.context;
-    expect(await db.write((tx) => endSessionsOf(tx, commandLine(), account.id, now))).toBe(2);
+    expect(await db.write((tx) => endSessionsOf(tx, commandLine(now), account.id))).toBe(2);
     expect(await Promise.all([here, there, other].map(isSignedIn))).toEqual([false, false, true]);
     expect((await world.auditEvents()).at(-1)).toMatchObject({ action: 'session.end', user_id: null });
-    await expect(db.write((tx) => endSessionsOf(tx, commandLine(), 0, now))).rejects.toMatchObject({
+    await expect(db.write((tx) => endSessionsOf(tx, commandLine(now), 0))).rejects.toMatchObject({
       kind: 'missing',
     });
   });
@@ -199,7 +199,7 @@ describe('A session', () => {
   });
 
   it('ends with a ban', async () => {
-    await server.context.db.write((tx) => banUser(tx, commandLine(), account.id, now));
+    await server.context.db.write((tx) => banUser(tx, commandLine(now), account.id));
     expect(await isSignedIn(here)).toBe(false);
   });
 });

@@ -102,17 +102,12 @@ describe('Sign-in with a password', () => {
     const attempt = { email: account.email, password: 'not the password', address: '192.0.2.1' };
     const outcomes = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
-        signInWithPassword(index % 2 === 0 ? db : second, commandLine(), attempt, now),
+        signInWithPassword(index % 2 === 0 ? db : second, commandLine(now), attempt),
       ),
     );
     const right = { ...attempt, password: account.password };
-    const locked = await signInWithPassword(second, commandLine(), right, now);
-    const elsewhere = await signInWithPassword(
-      second,
-      commandLine(),
-      { ...right, address: '192.0.2.2' },
-      now,
-    );
+    const locked = await signInWithPassword(second, commandLine(now), right);
+    const elsewhere = await signInWithPassword(second, commandLine(now), { ...right, address: '192.0.2.2' });
     await second.close();
     expect(outcomes.filter(({ outcome }) => outcome === 'refused')).toHaveLength(10);
     expect(outcomes.filter(({ outcome }) => outcome === 'locked')).toHaveLength(40);
@@ -123,7 +118,7 @@ describe('Sign-in with a password', () => {
   it('counts the addresses of one IPv6 network as one, as whoever has one has all of them', async () => {
     const account = await worldOf(server).account();
     const from = (address: string, password: string) =>
-      signInWithPassword(server.context.db, commandLine(), { email: account.email, password, address }, now);
+      signInWithPassword(server.context.db, commandLine(now), { email: account.email, password, address });
     for (let attempt = 1; attempt <= 10; attempt += 1)
       expect((await from(`2001:db8:0:7:${attempt}::${attempt}`, 'wrong')).outcome).toBe('refused');
     const { password } = account;
@@ -138,11 +133,11 @@ describe('Sign-in with a password', () => {
     const attempt = { email: account.email, password: account.password, address: '192.0.2.3' };
     const flood = Promise.allSettled(Array.from({ length: 300 }, () => hashPassword('one of many')));
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 12 }, () => signInWithPassword(db, commandLine(), attempt, now)),
+      Array.from({ length: 12 }, () => signInWithPassword(db, commandLine(now), attempt)),
     );
     await flood;
     for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: expect.any(TooManyPasswords) });
-    expect((await signInWithPassword(db, commandLine(), attempt, now)).outcome).toBe('signed-in');
+    expect((await signInWithPassword(db, commandLine(now), attempt)).outcome).toBe('signed-in');
   });
 
   it('answers 503 while too many passwords wait', async () => {
@@ -167,7 +162,7 @@ describe('Sign-in with a password', () => {
     const account = await worldOf(server).account();
     const invited = await worldOf(server).invited();
     const banned = await worldOf(server).account();
-    await server.context.db.write((tx) => banUser(tx, commandLine(), banned.id, now));
+    await server.context.db.write((tx) => banUser(tx, commandLine(now), banned.id));
     const answers = [];
     for (const [email, password] of [
       [account.email, 'not the password'],
@@ -230,7 +225,7 @@ describe('Sign-in with a password', () => {
     const visitor = newVisitor(server);
     await visitor.signIn(account.email, account.password);
     expect((await visitor.get('/account')).status).toBe(200);
-    await server.context.db.write((tx) => banUser(tx, commandLine(), account.id, now));
+    await server.context.db.write((tx) => banUser(tx, commandLine(now), account.id));
     expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in`);
     expect((await visitor.get('/oauth/authorize')).status).not.toBe(200);
   });

@@ -31,7 +31,7 @@ async function throughProvider(): Promise<Visitor> {
   const { secret } = await server.context.db.write((tx) =>
     startSession(
       tx,
-      commandLine(),
+      commandLine(now),
       {
         userId: account.id,
         organizationId: organization.id,
@@ -40,7 +40,6 @@ async function throughProvider(): Promise<Visitor> {
         browser: { address: '192.0.2.1', userAgent: '' },
       },
       { idle: 86_400_000, lifetime: 86_400_000 },
-      now,
     ),
   );
   const visitor = newVisitor(server);
@@ -50,22 +49,16 @@ async function throughProvider(): Promise<Visitor> {
 
 const setProvider = (ssoOnly: boolean) =>
   server.context.db.write((tx) =>
-    setIdentityProvider(
-      tx,
-      commandLine(),
-      organization.uid,
-      {
-        issuer: 'https://login.acme.example',
-        clientId: 'assay',
-        sealedSecret: null,
-        domains: [`${organization.uid}.example`],
-        groupsClaim: 'groups',
-        adminGroup: null,
-        groups: [],
-        ssoOnly,
-      },
-      now,
-    ),
+    setIdentityProvider(tx, commandLine(now), organization.uid, {
+      issuer: 'https://login.acme.example',
+      clientId: 'assay',
+      sealedSecret: null,
+      domains: [`${organization.uid}.example`],
+      groupsClaim: 'groups',
+      adminGroup: null,
+      groups: [],
+      ssoOnly,
+    }),
   );
 
 describe('Once an organization refuses passwords', () => {

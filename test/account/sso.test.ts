@@ -51,20 +51,14 @@ function name(
 ): Promise<void> {
   const { db, keys, clock } = server.context;
   return db.write((tx) =>
-    setIdentityProvider(
-      tx,
-      commandLine(),
-      organization,
-      {
-        issuer: provider.issuer,
-        clientId: provider.clientId,
-        sealedSecret: sealClientSecret(keys.secret, provider.clientSecret),
-        domains: [`${organization}.example`],
-        ...DEFAULTS,
-        ...settings,
-      },
-      clock(),
-    ),
+    setIdentityProvider(tx, commandLine(clock()), organization, {
+      issuer: provider.issuer,
+      clientId: provider.clientId,
+      sealedSecret: sealClientSecret(keys.secret, provider.clientSecret),
+      domains: [`${organization}.example`],
+      ...DEFAULTS,
+      ...settings,
+    }),
   );
 }
 
@@ -401,7 +395,7 @@ describe('A first sign-in', () => {
     await expectRefusal(await signIn(second), 403, /belongs to somebody else at your provider/);
     const { db, clock } = server.context;
     const { id = 0 } = (await accountOf(first.email ?? '')) ?? {};
-    await db.write((tx) => unlinkIdentities(tx, commandLine(), id, clock()));
+    await db.write((tx) => unlinkIdentities(tx, commandLine(clock()), id));
     expect((await signIn(second)).status).toBe(303);
     await expectRefusal(await signIn(first), 403, /belongs to somebody else/);
   });
@@ -446,10 +440,10 @@ describe('A later sign-in', () => {
     const someone = person();
     await signIn(someone);
     const { id = 0 } = (await accountOf(someone.email ?? '')) ?? {};
-    await server.context.db.write((tx) => banUser(tx, commandLine(), id, server.context.clock()));
+    await server.context.db.write((tx) => banUser(tx, commandLine(server.context.clock()), id));
     await expectRefusal(await signIn(someone), 403, /Your account was closed/);
     const fresh = await world.account({ organization: 'acme', email: 'banned@acme.example' });
-    await server.context.db.write((tx) => banUser(tx, commandLine(), fresh.id, server.context.clock()));
+    await server.context.db.write((tx) => banUser(tx, commandLine(server.context.clock()), fresh.id));
     await expectRefusal(await signIn(person({ email: fresh.email })), 403, /Your account was closed/);
   });
 
@@ -702,7 +696,7 @@ describe('Answers that are refused', () => {
     const { db, clock } = server.context;
     for (const change of [
       () => name('acme', otherProvider),
-      () => db.write((tx) => removeIdentityProvider(tx, commandLine(), 'acme', clock())),
+      () => db.write((tx) => removeIdentityProvider(tx, commandLine(clock()), 'acme')),
     ]) {
       await name('acme', acmeProvider);
       const visitor = newVisitor(server);

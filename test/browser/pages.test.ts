@@ -28,22 +28,16 @@ beforeAll(async () => {
   await app.close();
   await world.organization('provided');
   await server.context.db.write((tx) =>
-    setIdentityProvider(
-      tx,
-      commandLine(),
-      'provided',
-      {
-        issuer: 'http://127.0.0.1:9',
-        clientId: 'assay',
-        sealedSecret: null,
-        domains: ['provided.example'],
-        groupsClaim: 'groups',
-        adminGroup: null,
-        groups: [],
-        ssoOnly: false,
-      },
-      NOW,
-    ),
+    setIdentityProvider(tx, commandLine(NOW), 'provided', {
+      issuer: 'http://127.0.0.1:9',
+      clientId: 'assay',
+      sealedSecret: null,
+      domains: ['provided.example'],
+      groupsClaim: 'groups',
+      adminGroup: null,
+      groups: [],
+      ssoOnly: false,
+    }),
   );
 });
 afterAll(async () => {
@@ -144,7 +138,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   },
   'reset-password-page': async (page) => {
     const { id } = await longAccount();
-    const { secret } = await server.context.db.write((tx) => createPasswordReset(tx, commandLine(), id, NOW));
+    const { secret } = await server.context.db.write((tx) => createPasswordReset(tx, commandLine(NOW), id));
     await page.goto(`/reset-password?token=${secret}`);
     await expectAccessible(page);
     await page.goto('/reset-password?token=unknown');

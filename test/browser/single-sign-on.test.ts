@@ -19,22 +19,16 @@ beforeAll(async () => {
   });
   const { db, keys, clock } = server.context;
   await db.write((tx) =>
-    setIdentityProvider(
-      tx,
-      commandLine(),
-      organization.uid,
-      {
-        issuer: provider.issuer,
-        clientId: provider.clientId,
-        sealedSecret: sealClientSecret(keys.secret, provider.clientSecret),
-        domains: ['acme.example'],
-        groupsClaim: 'groups',
-        adminGroup: 'admins',
-        groups: [{ group: 'testers', assessment: assessment.uid }],
-        ssoOnly: true,
-      },
-      clock(),
-    ),
+    setIdentityProvider(tx, commandLine(clock()), organization.uid, {
+      issuer: provider.issuer,
+      clientId: provider.clientId,
+      sealedSecret: sealClientSecret(keys.secret, provider.clientSecret),
+      domains: ['acme.example'],
+      groupsClaim: 'groups',
+      adminGroup: 'admins',
+      groups: [{ group: 'testers', assessment: assessment.uid }],
+      ssoOnly: true,
+    }),
   );
   provider.add({
     sub: 'kim',

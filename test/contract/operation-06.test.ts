@@ -312,10 +312,10 @@ describe('Operation 6: ban or delete a user', () => {
 
   it('the command line bans by the same rules of the organization', async () => {
     const { db } = server.context;
-    await expect(db.write((tx) => banUser(tx, commandLine(), admin.id, NOW))).rejects.toMatchObject({
+    await expect(db.write((tx) => banUser(tx, commandLine(NOW), admin.id))).rejects.toMatchObject({
       kind: 'forbidden',
     });
-    await db.write((tx) => banUser(tx, commandLine(), user.id, NOW));
+    await db.write((tx) => banUser(tx, commandLine(NOW), user.id));
     expect(await eventsOf(user.id)).toMatchObject([{ action: 'user.ban', user_id: null }]);
   });
 

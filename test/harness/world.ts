@@ -42,7 +42,7 @@ const next = () => (counter += 1);
 /** Makes what a test needs, through the same functions that the product uses. */
 export function worldOf({ context }: TestServer) {
   const { db, keys, clock } = context;
-  const actor = commandLine();
+  const act = () => commandLine(clock());
   const write = <T>(unit: (tx: Transaction) => Promise<T>) => db.write(unit);
 
   const token = (
@@ -53,21 +53,18 @@ export function worldOf({ context }: TestServer) {
       allowedAddresses?: string[];
       kind?: 'personal' | 'jwt';
     } = {},
-  ) =>
-    write((tx) =>
-      issueToken(tx, keys, actor, { userId, kind: 'personal', expiresAt: null, ...options }, clock()),
-    );
+  ) => write((tx) => issueToken(tx, act(), keys, { userId, kind: 'personal', expiresAt: null, ...options }));
 
   return {
     token,
     organization: (uid = `org${next()}`) =>
-      write((tx) => createOrganization(tx, actor, { uid, name: `Organization ${uid}` }, clock())),
+      write((tx) => createOrganization(tx, act(), { uid, name: `Organization ${uid}` })),
     /** A user who has signed in, and has a token; with `organization` absent, platform staff. */
     async user(input: Partial<NewUser> = {}): Promise<TestUser> {
       // One password for all of them, which nobody knows: hashing is slow.
       const passwordHash = await (anyHash ??= hashPassword(randomText(20)));
       const created = await write((tx) =>
-        createUser(tx, actor, { email: `user${next()}@example.com`, passwordHash, ...input }, clock()),
+        createUser(tx, act(), { email: `user${next()}@example.com`, passwordHash, ...input }),
       );
       return { ...created, token: (await token(created.id)).token };
     },
@@ -78,7 +75,7 @@ export function worldOf({ context }: TestServer) {
       const password = `password ${randomText(12)}`;
       const passwordHash = await hashPassword(password);
       const created = await write((tx) =>
-        createUser(tx, actor, { email: `user${next()}@example.com`, passwordHash, ...input }, clock()),
+        createUser(tx, act(), { email: `user${next()}@example.com`, passwordHash, ...input }),
       );
       return { ...created, password };
     },
@@ -107,71 +104,57 @@ export function worldOf({ context }: TestServer) {
     },
     /** A user who never signed in. */
     invited: (input: Partial<NewUser> = {}) =>
-      write((tx) => createUser(tx, actor, { email: `user${next()}@example.com`, ...input }, clock())),
+      write((tx) => createUser(tx, act(), { email: `user${next()}@example.com`, ...input })),
     assessment: (organization: string, uid = `assessment-${next()}`, groupId?: number) =>
-      write((tx) =>
-        createAssessment(tx, actor, { uid, name: `Assessment ${uid}`, organization, groupId }, clock()),
-      ),
+      write((tx) => createAssessment(tx, act(), { uid, name: `Assessment ${uid}`, organization, groupId })),
     access: (assessmentUid: string, userId: number) =>
-      write((tx) => grantAssessmentAccess(tx, actor, assessmentUid, userId, clock())),
+      write((tx) => grantAssessmentAccess(tx, act(), assessmentUid, userId)),
     group: (organization: string) =>
-      write((tx) => createAssessmentGroup(tx, actor, { organization, name: `Group ${next()}` }, clock())),
+      write((tx) => createAssessmentGroup(tx, act(), { organization, name: `Group ${next()}` })),
     member: (groupId: number, userUid: string, role: GroupRole) =>
-      write((tx) => addGroupMember(tx, actor, { groupId, userUid, role }, clock())),
+      write((tx) => addGroupMember(tx, act(), { groupId, userUid, role })),
     asset: (input: Pick<NewAsset, 'organization'> & Partial<NewAsset>) =>
-      write((tx) => createAsset(tx, actor, { type: 'webapp', name: `Asset ${next()}`, ...input }, clock())),
+      write((tx) => createAsset(tx, act(), { type: 'webapp', name: `Asset ${next()}`, ...input })),
     /** Associates an asset with a listing, which is an assessment. */
     list: (listing: string, assetUid: string, scopeRules?: string[]) =>
-      write((tx) => listAsset(tx, actor, { listing, assetUid, scopeRules }, clock())),
+      write((tx) => listAsset(tx, act(), { listing, assetUid, scopeRules })),
     /** A group of organizations, which tags may belong to. */
     async organizationGroup(uid: string, organizations: string[]) {
-      const group = await write((tx) =>
-        createOrganizationGroup(tx, actor, { uid, name: `Group ${uid}` }, clock()),
-      );
+      const group = await write((tx) => createOrganizationGroup(tx, act(), { uid, name: `Group ${uid}` }));
       for (const organization of organizations)
-        await write((tx) => addToOrganizationGroup(tx, actor, uid, organization, clock()));
+        await write((tx) => addToOrganizationGroup(tx, act(), uid, organization));
       return group;
     },
     vulnerability: (assessment: string, input: Partial<NewVulnerability> = {}) =>
       write((tx) =>
-        createVulnerability(
-          tx,
-          actor,
-          {
-            assessment,
-            title: `Vulnerability ${next()}`,
-            description: '',
-            severity: 'High',
-            statusId: 1,
-            cvssScore: null,
-            ...input,
-          },
-          clock(),
-        ),
+        createVulnerability(tx, act(), {
+          assessment,
+          title: `Vulnerability ${next()}`,
+          description: '',
+          severity: 'High',
+          statusId: 1,
+          cvssScore: null,
+          ...input,
+        }),
       ),
     vulnerabilityTag: (organization: string, name = `tag ${next()}`, editable = true) =>
-      write((tx) => createVulnerabilityTag(tx, actor, { organization, name, editable }, clock())),
+      write((tx) => createVulnerabilityTag(tx, act(), { organization, name, editable })),
     assessmentTag: (assessment: string, name = `tag ${next()}`) =>
-      write((tx) => createAssessmentTag(tx, actor, { assessment, name }, clock())),
+      write((tx) => createAssessmentTag(tx, act(), { assessment, name })),
     /** Times are milliseconds since 1970; `null` while the session runs. */
     testingSession: (assessment: string, testerId: number, startedAt: number, endedAt: number | null) =>
-      write((tx) => logTestingSession(tx, actor, { assessment, testerId, startedAt, endedAt }, clock())),
+      write((tx) => logTestingSession(tx, act(), { assessment, testerId, startedAt, endedAt })),
     /** An application; public and with one redirect address unless told. */
     client: (input: Partial<NewClient> = {}) =>
       write((tx) =>
-        createClient(
-          tx,
-          actor,
-          {
-            name: `Application ${next()}`,
-            kind: 'public',
-            redirectUris: ['https://app.example/callback'],
-            implicit: false,
-            userId: null,
-            ...input,
-          },
-          clock(),
-        ),
+        createClient(tx, act(), {
+          name: `Application ${next()}`,
+          kind: 'public',
+          redirectUris: ['https://app.example/callback'],
+          implicit: false,
+          userId: null,
+          ...input,
+        }),
       ),
     /** Every audit event so far, oldest first. */
     auditEvents: () => db.read.selectFrom('audit_events').selectAll().orderBy('id').execute(),

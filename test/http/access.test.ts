@@ -189,7 +189,7 @@ describe('The life of a token', () => {
           const { token, id } = await world.token(staff.id, { kind, expiresAt: now + 3_600_000 });
           expect((await other.probe(token)).status).toBe(404);
           expect((await probe('v1', bearer(token))).status).toBe(404);
-          await server.context.db.write((tx) => revokeToken(tx, commandLine(), id, now));
+          await server.context.db.write((tx) => revokeToken(tx, commandLine(now), id));
           expect((await other.probe(token)).status).toBe(401);
           expect((await probe('v1', bearer(token))).status).toBe(401);
         }

@@ -214,7 +214,7 @@ describe('A token that is good', () => {
     const banned = await worldOf(server).user({ organization: 'acme', admin: true });
     const token = await sign({ sub: banned.uid });
     expect(await status(token)).toBe(201);
-    await server.context.db.write((tx) => banUser(tx, commandLine(), banned.id, now));
+    await server.context.db.write((tx) => banUser(tx, commandLine(now), banned.id));
     expect(await status(token)).toBe(401);
     expect(await status(await sign({ sub: banned.uid, jti: 'another' }))).toBe(401);
   });

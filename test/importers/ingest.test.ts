@@ -24,7 +24,7 @@ afterAll(() => server.close());
 
 const target = (): ImportTarget => ({
   db: server.context.db,
-  actor: commandLine(),
+  actor: commandLine(NOW).actor,
   organizationId: organization.id,
   clock: server.context.clock,
 });

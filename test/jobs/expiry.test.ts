@@ -30,7 +30,7 @@ const session = () =>
   server.context.db.write((tx) =>
     startSession(
       tx,
-      commandLine(),
+      commandLine(now),
       {
         userId: user.id,
         organizationId: null,
@@ -39,7 +39,6 @@ const session = () =>
         browser: { address: '127.0.0.1', userAgent: '' },
       },
       LIMITS,
-      now,
     ),
   );
 

@@ -24,7 +24,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 /** Applications, and what they do at the endpoints that are called without a browser. */
 export function applicationsOf(server: TestServer) {
   const { db, clock, keys } = server.context;
-  const actor = commandLine();
+  const act = () => commandLine(clock());
 
   /** Sends a form; several values of one name are sent as they are in a list of pairs. */
   const post = (
@@ -47,12 +47,14 @@ export function applicationsOf(server: TestServer) {
     input: { kind?: 'public' | 'confidential'; userId?: number | null; redirectUris?: string[] } = {},
   ): Promise<TestClient> =>
     db.write((tx) =>
-      createClient(
-        tx,
-        actor,
-        { name: 'Board', kind: 'public', redirectUris: [REDIRECT], implicit: false, userId: null, ...input },
-        clock(),
-      ),
+      createClient(tx, act(), {
+        name: 'Board',
+        kind: 'public',
+        redirectUris: [REDIRECT],
+        implicit: false,
+        userId: null,
+        ...input,
+      }),
     );
 
   /** What the authorization endpoint makes once a user has allowed it. */
@@ -71,7 +73,7 @@ export function applicationsOf(server: TestServer) {
       codeChallenge: createHash('sha256').update(verifier).digest('base64url'),
       ...options,
     };
-    return { code: await db.write((tx) => issueCode(tx, actor, input, clock())), verifier };
+    return { code: await db.write((tx) => issueCode(tx, act(), input)), verifier };
   };
 
   const redeem = (

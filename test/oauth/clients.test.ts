@@ -97,7 +97,7 @@ describe('A client', () => {
   it('gets another secret, and the one before ends', async () => {
     const { id, secret } = await worldOf(server).client({ kind: 'confidential' });
     const { db } = server.context;
-    const renewed = await db.write((tx) => renewClientSecret(tx, commandLine(), id, now));
+    const renewed = await db.write((tx) => renewClientSecret(tx, commandLine(now), id));
     expect(renewed).not.toBe(secret);
     expect((await clientById(read(), id))?.secretHash).toBe(hashSecret(renewed));
     expect(await lastEvent()).toMatchObject({ action: 'client.renew-secret', object_id: id, after: null });
@@ -109,11 +109,11 @@ describe('A client', () => {
     expect(await authenticates(secret ?? '')).toBe(false);
     expect(await authenticates(renewed)).toBe(true);
     // Also once a server has come to know it.
-    const next = await db.write((tx) => renewClientSecret(tx, commandLine(), id, now));
+    const next = await db.write((tx) => renewClientSecret(tx, commandLine(now), id));
     expect(await authenticates(renewed)).toBe(false);
     expect(await authenticates(next)).toBe(true);
     const open = await worldOf(server).client();
-    await expect(db.write((tx) => renewClientSecret(tx, commandLine(), open.id, now))).rejects.toMatchObject({
+    await expect(db.write((tx) => renewClientSecret(tx, commandLine(now), open.id))).rejects.toMatchObject({
       kind: 'invalid',
     });
   });
@@ -121,7 +121,7 @@ describe('A client', () => {
   it('is allowed the implicit flow, or no longer, and the audit log tells of a change only', async () => {
     const { id } = await worldOf(server).client();
     const set = (implicit: boolean) =>
-      server.context.db.write((tx) => setImplicit(tx, commandLine(), id, implicit, now));
+      server.context.db.write((tx) => setImplicit(tx, commandLine(now), id, implicit));
     await set(true);
     expect(await clientById(read(), id)).toMatchObject({ implicit: true });
     const event = await lastEvent();
@@ -156,7 +156,7 @@ describe('A client', () => {
     expect((await call()).status).not.toBe(401);
 
     const { db } = server.context;
-    await db.write((tx) => deleteClient(tx, commandLine(), id, now));
+    await db.write((tx) => deleteClient(tx, commandLine(now), id));
     expect((await call()).status).toBe(401);
     for (const table of ['oauth_codes', 'oauth_consents', 'refresh_tokens'] as const) {
       const rows = await db.read.selectFrom(table).select('client_id').where('client_id', '=', id).execute();
@@ -177,7 +177,7 @@ describe('A client', () => {
       }),
       after: '{"tokens":1}',
     });
-    await expect(db.write((tx) => deleteClient(tx, commandLine(), id, now))).rejects.toMatchObject({
+    await expect(db.write((tx) => deleteClient(tx, commandLine(now), id))).rejects.toMatchObject({
       kind: 'missing',
     });
   });
@@ -195,9 +195,9 @@ describe('A client', () => {
       );
       let deletion: Promise<void> | undefined;
       await db.write(async (tx) => {
-        await storeAccessToken(tx, commandLine(), signed);
+        await storeAccessToken(tx, commandLine(now), signed);
         let done = false;
-        deletion = db.write((other) => deleteClient(other, commandLine(), id, now));
+        deletion = db.write((other) => deleteClient(other, commandLine(now), id));
         void deletion.then(() => (done = true));
         await expect
           .poll(async () => done || (await db.read.executeQuery(locked)).rows.length > 0)

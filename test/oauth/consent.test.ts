@@ -209,11 +209,10 @@ describe('A consent', () => {
     await server.context.db.write((tx) =>
       issueRefreshToken(
         tx,
-        commandLine(),
+        commandLine(now),
         { ...grant, scopes: ['tag_ow'], grantExpiresAt: now + 1_000 },
         1_000,
         null,
-        now,
       ),
     );
     expect((await createTag(ended, `before ${client}`)).status).toBe(201);
@@ -302,11 +301,11 @@ describe('A consent', () => {
       await db.write(async (tx) => {
         expect(await relyOnConsent(tx, consenter, scopes)).toBe(true);
         let done = false;
-        withdrawal = db.write((other) => withdrawConsent(other, commandLine(), consenter, now));
+        withdrawal = db.write((other) => withdrawConsent(other, commandLine(now), consenter));
         void withdrawal.then(() => (done = true));
         // Either it waits for this unit of work, or it is done before the token is there.
         await expect.poll(async () => done || (await waitsForLock()) > 0).toBe(true);
-        await storeAccessToken(tx, commandLine(), signed);
+        await storeAccessToken(tx, commandLine(now), signed);
       });
       await withdrawal;
       const good = await db.read

@@ -142,7 +142,7 @@ describe('The introspection endpoint', () => {
 
     const other = await world.user({ organization: 'acme' });
     const banned = await apps.tokens(app, other.id);
-    await server.context.db.write((tx) => banUser(tx, commandLine(), other.id, now));
+    await server.context.db.write((tx) => banUser(tx, commandLine(now), other.id));
     for (const token of [banned.access_token, banned.refresh_token, other.token])
       expect(await introspect(app, token)).toEqual(INACTIVE);
     expect(await introspect(staffs, other.token)).toEqual(INACTIVE);
@@ -169,7 +169,7 @@ describe('The introspection endpoint', () => {
     const client = await apps.client({ kind: 'confidential', userId: admin.id });
     const { access_token: own } = await apps.tokens(client, user.id);
     expect(await introspect(client, user.token)).toMatchObject({ active: true });
-    await server.context.db.write((tx) => banUser(tx, commandLine(), admin.id, now));
+    await server.context.db.write((tx) => banUser(tx, commandLine(now), admin.id));
     expect(await introspect(client, user.token)).toEqual(INACTIVE);
     expect(await introspect(client, own)).toMatchObject({ active: true });
   });

@@ -76,7 +76,7 @@ describe('The client credentials grant', () => {
     const client = await apps.client({ kind: 'confidential', userId: banned.id });
     const { body: before } = await apps.clientCredentials(client);
     expect(await apps.opens(before.access_token)).toBe(true);
-    await server.context.db.write((tx) => banUser(tx, commandLine(), banned.id, Date.now()));
+    await server.context.db.write((tx) => banUser(tx, commandLine(Date.now()), banned.id));
     expect(await apps.opens(before.access_token)).toBe(false);
     const { status, body } = await apps.clientCredentials(client);
     expect([status, body.error]).toEqual([400, 'unauthorized_client']);
@@ -97,13 +97,16 @@ describe('The client credentials grant', () => {
         signAccessToken(db.read, keys, { ...grant, grantId: null, scopes: ['api'] }, 60_000, Date.now()),
       ),
     );
-    await db.write((tx) => banUser(tx, commandLine(), banned.id, Date.now()));
-    await db.write((tx) => deleteClient(tx, commandLine(), doomed.id, Date.now()));
+    await db.write((tx) => banUser(tx, commandLine(Date.now()), banned.id));
+    await db.write((tx) => deleteClient(tx, commandLine(Date.now()), doomed.id));
 
     const store = sharedTokenStore(db);
     const before = db.statistics().transactions;
     const results = await Promise.allSettled(
-      tokens.map((signed, index) => store({ ...commandLine(), requestId: `request-${index}` }, signed)),
+      tokens.map((signed, index) => {
+        const { actor, now } = commandLine(Date.now());
+        return store({ actor: { ...actor, requestId: `request-${index}` }, now }, signed);
+      }),
     );
     expect(results).toEqual([
       { status: 'fulfilled', value: undefined },
@@ -137,22 +140,21 @@ describe('The client credentials grant', () => {
       'a client that is deleted',
       401,
       'invalid_client',
-      ({ id }: TestClient) =>
-        server.context.db.write((tx) => deleteClient(tx, commandLine(), id, Date.now())),
+      ({ id }: TestClient) => server.context.db.write((tx) => deleteClient(tx, commandLine(Date.now()), id)),
     ],
     [
       'an account that is banned',
       400,
       'unauthorized_client',
       (_client: TestClient, userId: number) =>
-        server.context.db.write((tx) => banUser(tx, commandLine(), userId, Date.now())),
+        server.context.db.write((tx) => banUser(tx, commandLine(Date.now()), userId)),
     ],
     [
       'a secret that is replaced',
       401,
       'invalid_client',
       ({ id }: TestClient) =>
-        server.context.db.write((tx) => renewClientSecret(tx, commandLine(), id, Date.now())),
+        server.context.db.write((tx) => renewClientSecret(tx, commandLine(Date.now()), id)),
     ],
   ])(
     'gives nothing to %s from the next request on, in other instances too',
@@ -196,7 +198,7 @@ describe('The client credentials grant', () => {
     try {
       expect(await other.ask(client, 'tag_ow')).toEqual([200, undefined]);
       await server.context.db.write((tx) =>
-        applyGroups(tx, commandLine(), provider, { id: user.id, admin: true }, [], Date.now()),
+        applyGroups(tx, commandLine(Date.now()), provider, { id: user.id, admin: true }, []),
       );
       expect(await other.ask(client, 'tag_ow')).toEqual([400, 'invalid_scope']);
     } finally {

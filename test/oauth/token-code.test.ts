@@ -169,7 +169,7 @@ describe('The authorization code grant', () => {
     const world = worldOf(server);
     const banned = await world.user({ organization: 'acme' });
     const given = await apps.code(client, banned.id);
-    await server.context.db.write((tx) => banUser(tx, commandLine(), banned.id, now));
+    await server.context.db.write((tx) => banUser(tx, commandLine(now), banned.id));
     const { status, body } = await apps.redeem(client, given);
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
   });

@@ -118,7 +118,7 @@ describe('The refresh token grant', () => {
       if (grant === undefined) throw new Error('The refresh token is not stored.');
       const [{ body }] = await Promise.all([
         apps.refresh(client, token),
-        db.write((tx) => revokeGrant(tx, commandLine(), grant, 'revoked-by-client', now)),
+        db.write((tx) => revokeGrant(tx, commandLine(now), grant, 'revoked-by-client')),
       ]);
       if (body.access_token === undefined) continue;
       expect(await apps.opens(body.access_token)).toBe(false);
@@ -151,7 +151,7 @@ describe('The refresh token grant', () => {
   it('is refused to a banned user’s client', async () => {
     const banned = await worldOf(server).user({ organization: 'acme' });
     const { refresh_token: token } = await apps.tokens(client, banned.id);
-    await server.context.db.write((tx) => banUser(tx, commandLine(), banned.id, now));
+    await server.context.db.write((tx) => banUser(tx, commandLine(now), banned.id));
     await expectRefused(client, token);
   });
 

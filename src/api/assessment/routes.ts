@@ -1,6 +1,6 @@
 import { type GroupMember, listGroupMembers } from '../../domain/assessments/group-members.ts';
 import { type RemovalResult, removeGroupMembers } from '../../domain/assessments/member-removals.ts';
-import { callerOf } from '../../http/access.ts';
+import { actOfCaller, callerOf } from '../../http/access.ts';
 import type { RegisterRoutes } from '../../http/area-plugin.ts';
 import { AREAS } from '../../http/areas.ts';
 import { pageLinks, pagesOf } from '../../http/paging.ts';
@@ -95,14 +95,13 @@ export const registerAssessmentRoutes: RegisterRoutes = (app, { addresses, clock
       },
     },
     async (request) => {
-      const caller = callerOf(request);
-      const now = clock();
+      const act = actOfCaller(request, clock());
       const results = await db.write((tx) =>
-        removeGroupMembers(tx, caller, request.params.assessmentGroupId, request.body.userUids, now),
+        removeGroupMembers(tx, act, request.params.assessmentGroupId, request.body.userUids),
       );
       return {
         results,
-        metadata: { processedAt: isoTime(now), counts: countsOf(results) },
+        metadata: { processedAt: isoTime(act.now), counts: countsOf(results) },
       };
     },
   );

@@ -1,7 +1,7 @@
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import { updateCriticality } from '../../domain/assets/criticality.ts';
 import { changeListingAssets } from '../../domain/assessments/listings.ts';
-import { callerOf } from '../../http/access.ts';
+import { actOfCaller } from '../../http/access.ts';
 import type { RegisterRoutes } from '../../http/area-plugin.ts';
 import { AREAS } from '../../http/areas.ts';
 import { errorResponses } from '../../http/schemas.ts';
@@ -39,10 +39,8 @@ export const registerAssetRoutes: RegisterRoutes = (app, { clock, config, db }) 
         },
       },
       async (request) => {
-        const caller = callerOf(request);
-        const updatedCount = await db.write((tx) =>
-          updateCriticality(tx, { caller, now: clock() }, request.body),
-        );
+        const act = actOfCaller(request, clock());
+        const updatedCount = await db.write((tx) => updateCriticality(tx, act, request.body));
         return { updatedCount };
       },
     );
@@ -66,10 +64,8 @@ export const registerAssetRoutes: RegisterRoutes = (app, { clock, config, db }) 
       },
     },
     async (request, reply) => {
-      const caller = callerOf(request);
-      await db.write((tx) =>
-        changeListingAssets(tx, { caller, now: clock() }, request.params.listingUid, request.body),
-      );
+      const act = actOfCaller(request, clock());
+      await db.write((tx) => changeListingAssets(tx, act, request.params.listingUid, request.body));
       return reply.code(204).send();
     },
   );

@@ -1,7 +1,7 @@
 import { STRICT_TAG_SCOPES, TAG_SCOPES } from '../../auth/scopes.ts';
 import { changeAssetTaggings } from '../../domain/assets/asset-taggings.ts';
 import { createAssetTags } from '../../domain/assets/asset-tags.ts';
-import { callerOf } from '../../http/access.ts';
+import { actOfCaller } from '../../http/access.ts';
 import type { RegisterRoutes } from '../../http/area-plugin.ts';
 import { AREAS } from '../../http/areas.ts';
 import { errorResponses, MAX_TEXT } from '../../http/schemas.ts';
@@ -36,10 +36,8 @@ export const registerTaggingRoutes: RegisterRoutes = (app, { addresses, clock, c
     },
     async (request, reply) => {
       const { orgUid } = request.params;
-      const caller = callerOf(request);
-      const tags = await db.write((tx) =>
-        createAssetTags(tx, { caller, accepted, now: clock() }, orgUid, request.body.tags),
-      );
+      const act = { ...actOfCaller(request, clock()), accepted };
+      const tags = await db.write((tx) => createAssetTags(tx, act, orgUid, request.body.tags));
       const self = `${addresses.clientBaseUrl}${area.prefix}/v1.0/organizations/${orgUid}/tags`;
       return reply
         .code(201)
@@ -72,10 +70,8 @@ export const registerTaggingRoutes: RegisterRoutes = (app, { addresses, clock, c
       },
     },
     async (request, reply) => {
-      const caller = callerOf(request);
-      await db.write((tx) =>
-        changeAssetTaggings(tx, { caller, accepted, now: clock() }, request.params.orgUid, request.body),
-      );
+      const act = { ...actOfCaller(request, clock()), accepted };
+      await db.write((tx) => changeAssetTaggings(tx, act, request.params.orgUid, request.body));
       return reply.code(204).send();
     },
   );

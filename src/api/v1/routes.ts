@@ -9,7 +9,7 @@ import {
   deleteVulnerabilityTag,
   renameVulnerabilityTag,
 } from '../../domain/vulnerabilities/vulnerability-tags.ts';
-import { callerOf } from '../../http/access.ts';
+import { actOfCaller, callerOf } from '../../http/access.ts';
 import type { RegisterRoutes } from '../../http/area-plugin.ts';
 import { AREAS } from '../../http/areas.ts';
 import { errorResponses } from '../../http/schemas.ts';
@@ -51,7 +51,7 @@ export const registerV1Routes: RegisterRoutes = (app, { addresses, clock, db, ke
     },
     async (request, reply) => {
       const id = rowId(request.params.id);
-      await db.write((tx) => deleteVulnerabilityTag(tx, callerOf(request), id, clock()));
+      await db.write((tx) => deleteVulnerabilityTag(tx, actOfCaller(request, clock()), id));
       return reply.code(204).send();
     },
   );
@@ -75,7 +75,7 @@ export const registerV1Routes: RegisterRoutes = (app, { addresses, clock, db, ke
     async (request) => {
       const id = rowId(request.params.id);
       const { name } = request.body;
-      return db.write((tx) => renameVulnerabilityTag(tx, callerOf(request), id, name, clock()));
+      return db.write((tx) => renameVulnerabilityTag(tx, actOfCaller(request, clock()), id, name));
     },
   );
 
@@ -97,7 +97,7 @@ export const registerV1Routes: RegisterRoutes = (app, { addresses, clock, db, ke
     async (request, reply) => {
       const { name, assessment_id: assessment } = request.body;
       const tag = await db.write((tx) =>
-        createAssessmentTagAs(tx, callerOf(request), { name, assessment }, clock()),
+        createAssessmentTagAs(tx, actOfCaller(request, clock()), { name, assessment }),
       );
       return reply.code(201).send(tag);
     },
@@ -122,7 +122,7 @@ export const registerV1Routes: RegisterRoutes = (app, { addresses, clock, db, ke
     async (request) => {
       const id = rowId(request.params.id);
       const { name } = request.body;
-      return db.write((tx) => renameAssessmentTag(tx, callerOf(request), id, name, clock()));
+      return db.write((tx) => renameAssessmentTag(tx, actOfCaller(request, clock()), id, name));
     },
   );
 
@@ -144,7 +144,7 @@ export const registerV1Routes: RegisterRoutes = (app, { addresses, clock, db, ke
     },
     async (request) => {
       const id = rowId(request.params.id);
-      return db.write((tx) => updateVulnerability(tx, callerOf(request), id, request.body, clock()));
+      return db.write((tx) => updateVulnerability(tx, actOfCaller(request, clock()), id, request.body));
     },
   );
 
@@ -166,15 +166,15 @@ export const registerV1Routes: RegisterRoutes = (app, { addresses, clock, db, ke
     },
     async (request) => {
       const id = rowId(request.params.id);
-      const reader = callerOf(request);
-      const user = await db.write((tx) => banUserAs(tx, reader, id, clock()));
+      const act = actOfCaller(request, clock());
+      const user = await db.write((tx) => banUserAs(tx, act, id));
       const inviteUrl = user.accepted ? null : invitationUrl(addresses.clientBaseUrl, keys.secret, user);
       return {
         id: user.id,
         email: user.email,
         assessment_ids: user.assessmentIds,
         banned: true,
-        ...(reader.admin ? { admin: user.admin, invite_url: inviteUrl } : {}),
+        ...(act.actor.admin ? { admin: user.admin, invite_url: inviteUrl } : {}),
       };
     },
   );

@@ -1,4 +1,4 @@
-import { type Actor, administers, type Caller } from '../../auth/callers.ts';
+import { type Act, administers, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { nameKey } from '../../db/portable.ts';
 import { prepare, prepareChange, prepareWrite } from '../../db/prepared.ts';
@@ -105,9 +105,8 @@ const renameTag = prepareWrite<
  */
 export async function createAssessmentTag(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   input: NewAssessmentTag,
-  now: number,
 ): Promise<AssessmentTag> {
   const name = cleanName('name', input.name);
   const assessment = ASSESSMENT_UID.test(input.assessment)
@@ -117,8 +116,7 @@ export async function createAssessmentTag(
   const [tag] = await insertTag(tx, { organization: assessment.organization_id, name, key: nameKey(name) });
   if (tag === undefined) throw nameTaken(name);
   await insertTagging(tx, { assessment: assessment.id, tag: tag.id });
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'assessment-tag.create',
     object: ['assessment-tag', tag.id],
     organizationId: assessment.organization_id,
@@ -134,10 +132,10 @@ export async function createAssessmentTag(
  */
 export async function createAssessmentTagAs(
   tx: Transaction,
-  caller: Caller,
+  act: Act<Caller>,
   input: NewAssessmentTag,
-  now: number,
 ): Promise<AssessmentTag> {
+  const { actor: caller } = act;
   cleanName('name', input.name);
   const [assessment] = ASSESSMENT_UID.test(input.assessment)
     ? await reachableAssessment(reachOfAccount(caller))(tx, {
@@ -147,7 +145,7 @@ export async function createAssessmentTagAs(
     : [];
   if (assessment === undefined) throw missing('assessment');
   if (!administers(caller, assessment.organization_id)) throw adminsOnly();
-  return createAssessmentTag(tx, caller, input, now);
+  return createAssessmentTag(tx, act, input);
 }
 
 /**
@@ -157,11 +155,11 @@ export async function createAssessmentTagAs(
  */
 export async function renameAssessmentTag(
   tx: Transaction,
-  caller: Caller,
+  act: Act<Caller>,
   id: number,
   newName: string,
-  now: number,
 ): Promise<AssessmentTag> {
+  const { actor: caller } = act;
   const name = cleanName('name', newName);
   const [tag] = await claimTag(reachOfAccount(caller))(tx, { ...reachParameters(caller), id });
   if (tag === undefined) throw missing('assessment tag');
@@ -169,8 +167,7 @@ export async function renameAssessmentTag(
   if (name === tag.name) return { id, name };
   const renamed = await renameTag(tx, { id, organization: tag.organization_id, name, key: nameKey(name) });
   if (renamed.length === 0) throw nameTaken(name);
-  await recordChange(tx, caller, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'assessment-tag.rename',
     object: ['assessment-tag', id],
     organizationId: tag.organization_id,

@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, invalid, missing } from '../shared/failure.ts';
@@ -29,9 +29,8 @@ export interface Assessment {
  */
 export async function createAssessment(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   { uid, name, organization: organizationUid, groupId }: NewAssessment,
-  now: number,
 ): Promise<Assessment> {
   if (!ASSESSMENT_UID.test(uid)) {
     throw invalid({
@@ -71,14 +70,13 @@ export async function createAssessment(
       organization_id: organization.id,
       group_id: groupId ?? null,
       name: clean,
-      created_at: now,
+      created_at: act.now,
     })
     .onConflict((conflict) => conflict.column('uid').doNothing())
     .returning('id')
     .executeTakeFirst();
   if (row === undefined) throw new Failure('conflict', `There is an assessment with the uid ${uid} already.`);
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'assessment.create',
     object: ['assessment', uid],
     organizationId: organization.id,
@@ -94,10 +92,9 @@ export async function createAssessment(
  */
 export async function grantAssessmentAccess(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   assessmentUid: string,
   userId: number,
-  now: number,
 ): Promise<void> {
   const found = await tx
     .selectFrom('assessments')
@@ -114,8 +111,7 @@ export async function grantAssessmentAccess(
     .returning('user_id')
     .executeTakeFirst();
   if (granted === undefined) return;
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'assessment.grant',
     object: ['assessment', assessmentUid],
     organizationId: found.organization_id,
@@ -127,10 +123,9 @@ export async function grantAssessmentAccess(
 /** Takes access to an assessment away again; taking away what is not there changes nothing. */
 export async function revokeAssessmentAccess(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   assessment: { id: number; uid: string; organizationId: number },
   userId: number,
-  now: number,
 ): Promise<void> {
   const revoked = await tx
     .deleteFrom('assessment_access')
@@ -139,8 +134,7 @@ export async function revokeAssessmentAccess(
     .returning('user_id')
     .executeTakeFirst();
   if (revoked === undefined) return;
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'assessment.revoke',
     object: ['assessment', assessment.uid],
     organizationId: assessment.organizationId,

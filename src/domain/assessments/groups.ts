@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { prepareChange } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
@@ -23,9 +23,8 @@ export type GroupRole = (typeof GROUP_ROLES)[number];
  */
 export async function createAssessmentGroup(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   input: { organization: string; name: string },
-  now: number,
 ): Promise<{ id: number }> {
   const name = cleanName('name', input.name);
   const organization = await organizationByUid(tx, input.organization);
@@ -38,11 +37,10 @@ export async function createAssessmentGroup(
   }
   const group = await tx
     .insertInto('assessment_groups')
-    .values({ organization_id: organization.id, name, created_at: now })
+    .values({ organization_id: organization.id, name, created_at: act.now })
     .returning('id')
     .executeTakeFirstOrThrow();
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'assessment-group.create',
     object: ['assessment-group', group.id],
     organizationId: organization.id,
@@ -59,9 +57,8 @@ export async function createAssessmentGroup(
  */
 export async function addGroupMember(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   input: { groupId: number; userUid: string; role: GroupRole },
-  now: number,
 ): Promise<boolean> {
   const { groupId, userUid, role } = input;
   const found = await tx
@@ -74,14 +71,13 @@ export async function addGroupMember(
   if (found === undefined) throw missing('assessment group or the user');
   const added = await tx
     .insertInto('group_members')
-    .values({ group_id: groupId, user_uid: userUid, role, created_at: now })
+    .values({ group_id: groupId, user_uid: userUid, role, created_at: act.now })
     .onConflict((conflict) => conflict.columns(['group_id', 'user_uid']).doNothing())
     .returning('id')
     .executeTakeFirst();
   if (added === undefined) return false;
   await countAdded(tx, { group: groupId, role });
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'assessment-group.add-member',
     object: ['assessment-group', groupId],
     organizationId: found.organization_id,

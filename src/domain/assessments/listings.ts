@@ -1,4 +1,4 @@
-import type { Actor, Caller } from '../../auth/callers.ts';
+import type { Act, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { isOneOf, unindexed } from '../../db/portable.ts';
@@ -128,16 +128,16 @@ const deleteRules = prepareChange<AssetsOfListing>((tx, p) =>
  * Operation 11: associates assets with a listing and takes others off it; all or nothing. Assets that are unknown, out
  * of the caller's reach or of another organization than the listing are ignored. Of an asset that is in `add` more
  * than once, the last `scopeRules` count: an unknown one may be there twice as well, so it is no error.
- * @param now milliseconds since 1970
  * @throws Failure `invalid` for an asset in both lists, `missing` for the listing
  */
 export async function changeListingAssets(
   tx: Transaction,
-  { caller, now }: { caller: Caller; now: number },
+  act: Act<Caller>,
   listingUid: string,
   { add = [], remove = [] }: ListingChange,
 ): Promise<void> {
   refuseContradiction(add, remove);
+  const { actor: caller } = act;
   const reach = reachOfCaller(caller, ASSET_WRITE_SCOPES);
   const parameters = reachParameters(caller);
   // A uid of another form is no row's, and PostgreSQL cannot look up every text.
@@ -159,27 +159,24 @@ export async function changeListingAssets(
   });
   await grant(
     tx,
-    caller,
+    act,
     listing,
     assets.map((asset) => ({ ...asset, rules: wishes.get(asset.uid) })),
-    now,
   );
 }
 
 /**
  * Associates one asset with a listing of its organization, as `changeListingAssets` does, without asking who may.
- * @param now milliseconds since 1970
  * @throws Failure `missing` for either
  */
 export async function listAsset(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   {
     listing: listingUid,
     assetUid,
     scopeRules,
   }: { listing: string; assetUid: string; scopeRules?: readonly string[] | undefined },
-  now: number,
 ): Promise<void> {
   const listing = await claim(tx, listingUid).executeTakeFirst();
   if (listing === undefined) throw missing('listing');
@@ -190,28 +187,21 @@ export async function listAsset(
     .where('organization_id', '=', listing.organization_id)
     .executeTakeFirst();
   if (asset === undefined) throw missing('asset');
-  await grant(tx, actor, listing, [{ ...asset, rules: scopeRules }], now);
+  await grant(tx, act, listing, [{ ...asset, rules: scopeRules }]);
 }
 
 /** Makes the wishes true, in the listing that this unit of work has claimed. */
-async function grant(
-  tx: Transaction,
-  actor: Actor,
-  listing: Listing,
-  wishes: readonly Wish[],
-  now: number,
-): Promise<void> {
+async function grant(tx: Transaction, act: Act, listing: Listing, wishes: readonly Wish[]): Promise<void> {
   for (let start = 0; start < wishes.length; start += MAX_ASSETS_AT_ONCE) {
-    await grantSome(tx, actor, listing, wishes.slice(start, start + MAX_ASSETS_AT_ONCE), now);
+    await grantSome(tx, act, listing, wishes.slice(start, start + MAX_ASSETS_AT_ONCE));
   }
 }
 
 async function grantSome(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   listing: Listing,
   wishes: readonly Wish[],
-  now: number,
 ): Promise<void> {
   const current = new Map<number, string[]>();
   const ids = wishes.map(({ id }) => id);
@@ -241,8 +231,7 @@ async function grantSome(
   await insertRules(tx, listing, [...added, ...replaced]);
 
   // What stood for each asset and what stands now; null where it was not, or is no longer, in the listing.
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'listing.update',
     object: ['assessment', listing.uid],
     organizationId: listing.organization_id,

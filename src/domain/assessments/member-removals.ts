@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { belongsTo, type Caller } from '../../auth/callers.ts';
+import { type Act, belongsTo, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { isOneOf } from '../../db/portable.ts';
 import { prepare, prepareWrite } from '../../db/prepared.ts';
@@ -85,11 +85,11 @@ const targetsQuery = prepare<Removal, Target>((db, p) =>
  */
 export async function removeGroupMembers(
   tx: Transaction,
-  caller: Caller,
+  act: Act<Caller>,
   groupId: number,
   userUids: readonly string[],
-  now: number,
 ): Promise<RemovalResult[]> {
+  const { actor: caller } = act;
   const group = await groupForCaller(tx, caller, groupId);
   if (!mayRemoveMembers(caller, group)) {
     throw new Failure(
@@ -117,8 +117,7 @@ export async function removeGroupMembers(
 
   if (gone.size > 0) {
     await countRemovedMembers(tx, groupId, [...gone.values()]);
-    await recordChange(tx, caller, {
-      at: now,
+    await recordChange(tx, act, {
       action: 'assessment-group.remove-members',
       object: ['assessment-group', groupId],
       organizationId: group.organizationId,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Actor, Caller } from '../../auth/callers.ts';
+import type { Act, Caller } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { prepare } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
@@ -116,9 +116,8 @@ export interface TestingSession {
  */
 export async function logTestingSession(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   { assessment: uid, testerId, startedAt, endedAt }: TestingSession,
-  now: number,
 ): Promise<{ id: number }> {
   if (endedAt !== null && endedAt < startedAt) {
     throw invalid({ property: 'endedAt', message: 'must not be before startedAt', value: endedAt });
@@ -143,8 +142,7 @@ export async function logTestingSession(
     .values({ assessment_id: assessment.id, tester_id: testerId, started_at: startedAt, ended_at: endedAt })
     .returning('id')
     .executeTakeFirstOrThrow();
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'testing-session.log',
     object: ['testing-session', session.id],
     organizationId: assessment.organization_id,

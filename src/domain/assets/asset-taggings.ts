@@ -4,7 +4,7 @@ import { prepare, prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 import { invalid } from '../shared/failure.ts';
 import { reachOfCaller } from '../shared/reach.ts';
-import { findAssets, findOwner, type TagCaller, unknown } from './tag-owners.ts';
+import { findAssets, findOwner, type TagAct, unknown } from './tag-owners.ts';
 
 export interface AssetTagging {
   /** Tags to change. */
@@ -60,12 +60,13 @@ const detach = prepareWrite<{ tags: readonly number[]; assets: readonly number[]
  */
 export async function changeAssetTaggings(
   tx: Transaction,
-  { caller, accepted, now }: TagCaller,
+  act: TagAct,
   orgUid: string,
   { uids, addEntities = [], delEntityUids = [] }: AssetTagging,
 ): Promise<void> {
   refuseContradiction(addEntities, delEntityUids);
-  const reach = reachOfCaller(caller, accepted);
+  const { actor: caller } = act;
+  const reach = reachOfCaller(caller, act.accepted);
   const owner = await findOwner(tx, caller, reach, orgUid);
   const found = owner === undefined ? [] : await tagsByUid(tx, { owner: owner.id, uids });
   const tags = new Map(found.map((tag) => [tag.uid, tag.id]));
@@ -97,8 +98,7 @@ export async function changeAssetTaggings(
     const added = toAttach.length === 0 ? [] : await attach(tx, { tags: some, assets: toAttach });
     const removed = toDetach.length === 0 ? [] : await detach(tx, { tags: some, assets: toDetach });
     if (added.length === 0 && removed.length === 0) continue;
-    await recordChange(tx, caller, {
-      at: now,
+    await recordChange(tx, act, {
       action: 'asset-tag.attach',
       object: ['organization', orgUid],
       organizationId: owner.id,

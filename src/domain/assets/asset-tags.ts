@@ -6,7 +6,7 @@ import { Failure, type Fault, invalid, missing } from '../shared/failure.ts';
 import { nameFault } from '../shared/names.ts';
 import { attach } from './asset-taggings.ts';
 import { reachOfCaller } from '../shared/reach.ts';
-import { findAssets, findOwner, type TagCaller } from './tag-owners.ts';
+import { findAssets, findOwner, type TagAct } from './tag-owners.ts';
 
 /** Four parameters a row; SQLite takes 32,766 in a statement. */
 const ROWS_PER_STATEMENT = 500;
@@ -31,12 +31,13 @@ export interface AssetTag {
  */
 export async function createAssetTags(
   tx: Transaction,
-  { caller, accepted, now }: TagCaller,
+  act: TagAct,
   orgUid: string,
   newTags: readonly NewAssetTag[],
 ): Promise<AssetTag[]> {
   refuseBadNames(newTags);
-  const reach = reachOfCaller(caller, accepted);
+  const { actor: caller } = act;
+  const reach = reachOfCaller(caller, act.accepted);
   const owner = await findOwner(tx, caller, reach, orgUid);
   if (owner === undefined) throw missing('organization');
 
@@ -81,8 +82,7 @@ export async function createAssetTags(
       orgUid,
       entities: uids.map((uid) => ({ uid, entityType: 'asset' })),
     });
-    await recordChange(tx, caller, {
-      at: now,
+    await recordChange(tx, act, {
       action: 'asset-tag.create',
       object: ['asset-tag', row.uid],
       organizationId: owner.id,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, invalid } from '../shared/failure.ts';
@@ -41,9 +41,8 @@ export function newAssetUids(count: number, now: number): string[] {
  */
 export async function createAsset(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   input: NewAsset,
-  now: number,
 ): Promise<{ id: number; uid: string }> {
   const name = cleanName('name', input.name);
   const organization = await organizationByUid(tx, input.organization);
@@ -54,7 +53,7 @@ export async function createAsset(
       value: input.organization,
     });
   }
-  const [uid = ''] = newAssetUids(1, now);
+  const [uid = ''] = newAssetUids(1, act.now);
   const values = {
     type: input.type,
     name,
@@ -64,14 +63,13 @@ export async function createAsset(
   };
   const row = await tx
     .insertInto('assets')
-    .values({ uid, organization_id: organization.id, ...values, created_at: now, updated_at: now })
+    .values({ uid, organization_id: organization.id, ...values, created_at: act.now, updated_at: act.now })
     .onConflict((conflict) => conflict.columns(['organization_id', 'address']).doNothing())
     .returning('id')
     .executeTakeFirst();
   if (row === undefined)
     throw new Failure('conflict', `The organization has a host at ${input.address} already.`);
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'asset.create',
     object: ['asset', uid],
     organizationId: organization.id,

@@ -1,4 +1,4 @@
-import type { Caller } from '../../auth/callers.ts';
+import type { Act, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import { type Transaction, WriteConflict } from '../../db/engine.ts';
 import { isOneOf, unindexed } from '../../db/portable.ts';
@@ -59,20 +59,20 @@ const setCriticality = prepareChange<{
 /**
  * Operation 10: sets the criticality of assets of one organization. Assets that are unknown, of another organization
  * or out of the caller's reach are ignored.
- * @param now milliseconds since 1970
  * @returns how many assets have another criticality now than before
  * @throws Failure `invalid` for an organization that is unknown or out of reach, WriteConflict when someone else
  *   changed the same assets meanwhile
  */
 export async function updateCriticality(
   tx: Transaction,
-  { caller, now }: { caller: Caller; now: number },
+  act: Act<Caller>,
   {
     organizationUid,
     criticality,
     assetUids,
   }: { organizationUid: string; criticality: Criticality; assetUids: readonly string[] },
 ): Promise<number> {
+  const { actor: caller, now } = act;
   const reach = reachOfCaller(caller, ASSET_WRITE_SCOPES);
   const parameters = reachParameters(caller);
   const [organization] = await reachableOrganization(reach)(tx, { ...parameters, uid: organizationUid });
@@ -103,8 +103,7 @@ export async function updateCriticality(
     // Only what the audit log tells may be replaced.
     if (changed !== ids.length) throw new WriteConflict('The assets were changed by someone else.');
   }
-  await recordChange(tx, caller, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'asset.criticality',
     object: ['organization', organizationUid],
     organizationId: organization.id,

@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { prepareInsert, type Row } from '../../db/bulk.ts';
 import { isOneOf } from '../../db/portable.ts';
@@ -61,18 +61,18 @@ interface Writing {
  * Brings the host assets of an organization up to what a scan saw. A host that is new becomes an asset, with every
  * port that the scan lists; one that is known keeps its name, and its ports follow the rules of `observe`. The audit
  * log gets an event for every host that is new or changed.
+ * @param act a scan by a clock that is ahead of it counts as one of its time
  * @param coverage which ports the scan covers
  * @param hosts each address once
- * @param now milliseconds since 1970; a scan by a clock that is ahead counts as one of now
  */
 export async function putHostScans(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   organizationId: number,
   coverage: PortCoverage,
   hosts: readonly ScannedHost[],
-  now: number,
 ): Promise<ScanOutcome> {
+  const { now } = act;
   const { known, created } = await findOrCreate(tx, organizationId, hosts, now);
   const scans = hosts.flatMap((host): Scan[] => {
     const asset = known.get(host.address);
@@ -80,7 +80,7 @@ export async function putHostScans(
     return asset === undefined ? [] : [{ ...host, ...asset, seenAt: Math.min(host.seenAt ?? now, now) }];
   });
   const writing: Writing = { ports: [], counts: [], recount: [], changes: [] };
-  const event = { at: now, organizationId };
+  const event = { organizationId };
   const others = scans.filter((scan) => !created.has(scan.uid));
   for (const scan of scans) if (created.has(scan.uid)) addNewHost(writing, event, scan);
   const outcome = await addKnownHosts(tx, writing, event, coverage, others);
@@ -90,7 +90,7 @@ export async function putHostScans(
   await recountPorts(tx, writing.recount);
   await recordChanges(
     tx,
-    writing.changes.map((change) => ({ actor, change })),
+    writing.changes.map((change) => ({ act, change })),
   );
   const up = scans.filter(({ down }) => down !== true);
   return { ...outcome, created: created.size, hosts: await withOpenPorts(tx, up) };
@@ -130,7 +130,7 @@ async function findOrCreate(
   return { known, created: new Set(created) };
 }
 
-function addNewHost(writing: Writing, event: Pick<Change, 'at' | 'organizationId'>, scan: Scan): void {
+function addNewHost(writing: Writing, event: Pick<Change, 'organizationId'>, scan: Scan): void {
   const rows = scan.ports.map((port) => rowOf(scan.id, firstSight(port, scan.seenAt)));
   const counts = new Map<string, number>();
   for (const row of rows) writing.ports.push(row);
@@ -157,7 +157,7 @@ function addNewHost(writing: Writing, event: Pick<Change, 'at' | 'organizationId
 async function addKnownHosts(
   tx: Transaction,
   writing: Writing,
-  event: Pick<Change, 'at' | 'organizationId'>,
+  event: Pick<Change, 'organizationId'>,
   coverage: PortCoverage,
   scans: readonly Scan[],
 ): Promise<Omit<ScanOutcome, 'created' | 'hosts'>> {

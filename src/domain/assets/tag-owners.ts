@@ -1,4 +1,4 @@
-import type { Caller } from '../../auth/callers.ts';
+import type { Act, Caller } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { isOneOf, unindexed } from '../../db/portable.ts';
@@ -17,12 +17,9 @@ const UID = /^[0-9a-z]{1,50}$/;
 /** More faults than this tell nobody more. */
 const MAX_FAULTS = 1_000;
 
-/** Who calls, with the scopes that the operation accepts. */
-export interface TagCaller {
-  caller: Caller;
+/** An act on tags, with the scopes that the operation accepts. */
+export interface TagAct extends Act<Caller> {
   accepted: readonly Scope[];
-  /** Milliseconds since 1970. */
-  now: number;
 }
 
 /** An organization or a group of organizations, under which tags are. */

@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, invalid, missing } from '../shared/failure.ts';
@@ -22,31 +22,24 @@ export interface Organization {
  * Creates an organization: a tenant.
  * @throws Failure `invalid` for a bad uid or name, `conflict` for a uid that an organization or a group has
  */
-export function createOrganization(
-  tx: Transaction,
-  actor: Actor,
-  input: NewOrganization,
-  now: number,
-): Promise<Organization> {
-  return create(tx, actor, 'organization', input, now);
+export function createOrganization(tx: Transaction, act: Act, input: NewOrganization): Promise<Organization> {
+  return create(tx, act, 'organization', input);
 }
 
 /** Creates a group of organizations, empty; its uid is of the same form, and of the same space, as theirs. */
 export function createOrganizationGroup(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   input: NewOrganization,
-  now: number,
 ): Promise<Organization> {
-  return create(tx, actor, 'group', input, now);
+  return create(tx, act, 'group', input);
 }
 
 async function create(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   kind: 'organization' | 'group',
   { uid, name }: NewOrganization,
-  now: number,
 ): Promise<Organization> {
   if (!UID.test(uid)) {
     throw invalid({ property: 'uid', message: 'must be 1 to 50 lowercase letters and digits', value: uid });
@@ -54,13 +47,12 @@ async function create(
   const clean = cleanName('name', name);
   const row = await tx
     .insertInto('organizations')
-    .values({ uid, kind, name: clean, created_at: now })
+    .values({ uid, kind, name: clean, created_at: act.now })
     .onConflict((conflict) => conflict.column('uid').doNothing())
     .returning('id')
     .executeTakeFirst();
   if (row === undefined) throw new Failure('conflict', `The uid ${uid} is taken already.`);
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: kind === 'organization' ? 'organization.create' : 'organization-group.create',
     object: ['organization', uid],
     organizationId: row.id,
@@ -76,10 +68,9 @@ async function create(
  */
 export async function addToOrganizationGroup(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   groupUid: string,
   organizationUid: string,
-  now: number,
 ): Promise<void> {
   const group = await tx
     .selectFrom('organizations')
@@ -97,8 +88,7 @@ export async function addToOrganizationGroup(
     .returning('group_id')
     .executeTakeFirst();
   if (added === undefined) return;
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'organization-group.add',
     object: ['organization', groupUid],
     organizationId: organization.id,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Actor, belongsTo, type Caller } from '../../auth/callers.ts';
+import { type Act, belongsTo, type Caller } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { prepare, prepareChange, prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
@@ -108,12 +108,8 @@ const anyToken = prepare<{ user: number }, { id: string }>((db, p) =>
  * @throws Failure `missing` for a user of another organization and, for client users, of the staff; `forbidden` for a
  *   caller who is no admin, for the caller themselves, for staff, and for the last admin
  */
-export async function banUserAs(
-  tx: Transaction,
-  caller: Caller,
-  id: number,
-  now: number,
-): Promise<BannedUser> {
+export async function banUserAs(tx: Transaction, act: Act<Caller>, id: number): Promise<BannedUser> {
+  const { actor: caller } = act;
   const [user] = await userById(tx, { id });
   if (user === undefined || (user.id !== caller.userId && !belongsTo(caller, user.organization_id))) {
     throw missing('user');
@@ -121,7 +117,7 @@ export async function banUserAs(
   if (!caller.admin) throw new Failure('forbidden', 'Only admins ban users.');
   if (user.id === caller.userId) throw new Failure('forbidden', 'You cannot ban yourself.');
   if (user.staff === 1) throw new Failure('forbidden', 'Platform staff cannot be banned here.');
-  return banUser(tx, caller, id, now);
+  return banUser(tx, act, id);
 }
 
 /**
@@ -129,7 +125,7 @@ export async function banUserAs(
  * token is deleted instead, with everything that hangs on them. Banning a banned user changes nothing.
  * @throws Failure `missing` for an unknown user, `forbidden` for the last admin of an organization
  */
-export async function banUser(tx: Transaction, actor: Actor, id: number, now: number): Promise<BannedUser> {
+export async function banUser(tx: Transaction, act: Act, id: number): Promise<BannedUser> {
   const [user] = await userById(tx, { id });
   if (user === undefined) throw missing('user');
   const banned = await describe(tx, user);
@@ -139,16 +135,16 @@ export async function banUser(tx: Transaction, actor: Actor, id: number, now: nu
       throw new Failure('forbidden', 'This is the last admin of the organization, who cannot be banned.');
     }
   }
-  const [set] = await setBanned(tx, { id, now });
+  const [set] = await setBanned(tx, { id, now: act.now });
   if (set === undefined) {
     // Someone else was faster, and has banned or deleted them.
     if ((await userById(tx, { id })).length === 0) throw missing('user');
     return banned;
   }
   await credentialsChanged(tx);
-  const event = { at: now, object: ['user', id] as const, organizationId: user.organization_id };
+  const event = { object: ['user', id] as const, organizationId: user.organization_id };
   if (set.accepted_at !== null || (await anyToken(tx, { user: id })).length > 0) {
-    await recordChange(tx, actor, {
+    await recordChange(tx, act, {
       ...event,
       action: 'user.ban',
       before: { banned: false },
@@ -159,7 +155,7 @@ export async function banUser(tx: Transaction, actor: Actor, id: number, now: nu
   const groups = await leaveAllGroups(tx, user.uid);
   await tx.deleteFrom('users').where('id', '=', id).execute();
   const { uid, email } = user;
-  await recordChange(tx, actor, {
+  await recordChange(tx, act, {
     ...event,
     action: 'user.delete',
     before: { uid, email, admin: banned.admin, assessments: banned.assessmentIds, groups },

@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import { type Act, actOfPerson } from '../../auth/callers.ts';
 import { invitedUid, isInvitationToken, type Invited } from '../../auth/invitations.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { recordChange } from '../shared/audit.ts';
@@ -80,15 +80,14 @@ export async function readInvitation(
  */
 export async function acceptInvitation(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   { userId, invitedAt }: Invitation,
   input: { name: string; passwordHash: string },
-  now: number,
 ): Promise<void> {
   const name = cleanName('name', input.name);
   const accepted = await tx
     .updateTable('users')
-    .set({ name, password_hash: input.passwordHash, accepted_at: now })
+    .set({ name, password_hash: input.passwordHash, accepted_at: act.now })
     .where('id', '=', userId)
     .where('accepted_at', 'is', null)
     .where('banned_at', 'is', null)
@@ -96,30 +95,20 @@ export async function acceptInvitation(
     .returning('organization_id')
     .executeTakeFirst();
   if (accepted === undefined) throw new Failure('conflict', 'This invitation is not open any more.');
-  await recordChange(
-    tx,
-    { ...actor, userId, credentialId: null },
-    {
-      at: now,
-      action: 'user.accept-invitation',
-      object: ['user', userId],
-      organizationId: accepted.organization_id,
-      before: null,
-      after: { name },
-    },
-  );
+  await recordChange(tx, actOfPerson(act, userId), {
+    action: 'user.accept-invitation',
+    object: ['user', userId],
+    organizationId: accepted.organization_id,
+    before: null,
+    after: { name },
+  });
 }
 
 /**
  * Invites someone again who has not accepted: the link before ends, and its time begins anew.
  * @throws Failure `missing` for an unknown user, `forbidden` for one who has accepted or is banned
  */
-export async function renewInvitation(
-  tx: Transaction,
-  actor: Actor,
-  userId: number,
-  now: number,
-): Promise<Invited> {
+export async function renewInvitation(tx: Transaction, act: Act, userId: number): Promise<Invited> {
   const user = await tx
     .selectFrom('users')
     .select(['uid', 'organization_id', 'created_at', 'invited_at', 'accepted_at', 'banned_at'])
@@ -129,7 +118,7 @@ export async function renewInvitation(
   if (user.banned_at !== null) throw new Failure('forbidden', 'This user is banned.');
   const before = user.invited_at ?? user.created_at;
   // Another time is another link, also within a millisecond.
-  const invitedAt = Math.max(now, before + 1);
+  const invitedAt = Math.max(act.now, before + 1);
   const renewed = await tx
     .updateTable('users')
     .set({ invited_at: invitedAt })
@@ -138,8 +127,7 @@ export async function renewInvitation(
     .returning('id')
     .executeTakeFirst();
   if (renewed === undefined) throw new Failure('forbidden', 'This user has accepted the invitation already.');
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'user.invite',
     object: ['user', userId],
     organizationId: user.organization_id,

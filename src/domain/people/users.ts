@@ -1,5 +1,5 @@
 import { randomText } from '../../auth/secrets.ts';
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { nameKey } from '../../db/portable.ts';
 import { recordChange } from '../shared/audit.ts';
@@ -32,12 +32,7 @@ export interface CreatedUser {
  * Creates a user of an organization, or of the platform's staff.
  * @throws Failure `invalid` for a bad address or an unknown organization, `conflict` for an address that is taken
  */
-export async function createUser(
-  tx: Transaction,
-  actor: Actor,
-  input: NewUser,
-  now: number,
-): Promise<CreatedUser> {
+export async function createUser(tx: Transaction, act: Act, input: NewUser): Promise<CreatedUser> {
   const email = input.email.trim();
   if (!EMAIL.test(email))
     throw invalid({ property: 'email', message: 'must be an e-mail address', value: input.email });
@@ -61,16 +56,15 @@ export async function createUser(
       admin: input.admin === true ? 1 : 0,
       staff: staff ? 1 : 0,
       password_hash: input.passwordHash ?? null,
-      accepted_at: input.passwordHash === undefined ? null : now,
-      created_at: now,
+      accepted_at: input.passwordHash === undefined ? null : act.now,
+      created_at: act.now,
     })
     .onConflict((conflict) => conflict.column('email_key').doNothing())
     .returning('id')
     .executeTakeFirst();
   if (row === undefined) throw new Failure('conflict', `There is a user with the address ${email} already.`);
   if (staff) await setAssignment(tx, row.id, input.assignedTo ?? []);
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'user.create',
     object: ['user', row.id],
     organizationId,
@@ -84,13 +78,7 @@ export async function createUser(
  * Changes what a user is called.
  * @throws Failure `invalid` for an empty or too long name, `missing` for an unknown user
  */
-export async function renameUser(
-  tx: Transaction,
-  actor: Actor,
-  userId: number,
-  name: string,
-  now: number,
-): Promise<void> {
+export async function renameUser(tx: Transaction, act: Act, userId: number, name: string): Promise<void> {
   const clean = cleanName('name', name);
   const user = await tx
     .selectFrom('users')
@@ -100,8 +88,7 @@ export async function renameUser(
   if (user === undefined) throw missing('user');
   if (user.name === clean) return;
   await tx.updateTable('users').set({ name: clean }).where('id', '=', userId).execute();
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'user.rename',
     object: ['user', userId],
     organizationId: user.organization_id,
@@ -118,10 +105,9 @@ export async function renameUser(
  */
 export async function assignStaff(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   userId: number,
   organizations: readonly string[],
-  now: number,
 ): Promise<void> {
   const user = await tx.selectFrom('users').select('staff').where('id', '=', userId).executeTakeFirst();
   if (user === undefined) throw missing('user');
@@ -129,8 +115,7 @@ export async function assignStaff(
   const before = await assignmentOf(tx, userId);
   await setAssignment(tx, userId, organizations);
   await credentialsChanged(tx);
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'user.assign',
     object: ['user', userId],
     organizationId: null,

@@ -1,11 +1,9 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { prepareChange } from '../../db/prepared.ts';
 
 export interface Change {
-  /** Milliseconds since 1970. */
-  at: number;
   /** What was done to which kind of thing: `vulnerability.update`. */
   action: string;
   /** The kind of thing and its id or uid. */
@@ -46,9 +44,9 @@ const insertEvent = prepareChange<{
 );
 
 /** Writes a change to the audit log, in the transaction that makes it. Neither side may hold a secret. */
-export async function recordChange(tx: Transaction, actor: Actor, change: Change): Promise<void> {
+export async function recordChange(tx: Transaction, { actor, now }: Act, change: Change): Promise<void> {
   await insertEvent(tx, {
-    at: change.at,
+    at: now,
     action: change.action,
     type: change.object[0],
     object: String(change.object[1]),
@@ -78,16 +76,16 @@ const insertEvents = prepareInsert('audit_events', {
 
 /** A change and who made it. */
 export interface ChangeBy {
-  actor: Actor;
+  act: Act;
   change: Change;
 }
 
 /** The same for many changes of one unit of work. */
 export async function recordChanges(tx: Transaction, changes: readonly ChangeBy[]): Promise<void> {
   const rows = changes.map(
-    ({ actor, change: { at, action, object, organizationId, before, after } }) =>
+    ({ act: { actor, now }, change: { action, object, organizationId, before, after } }) =>
       [
-        at,
+        now,
         action,
         object[0],
         String(object[1]),

@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { Failure } from '../shared/failure.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
@@ -16,17 +16,16 @@ import { requireSession } from './sessions.ts';
  */
 export async function addFirstFactor(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   session: FactorOwner & { id: string },
   codes: readonly string[],
   add: () => Promise<void>,
-  now: number,
 ): Promise<void> {
   await claimFactors(tx, session.userId);
   if (hasSecondFactor(await secondFactorsOf(tx, session.userId)))
     throw new Failure('conflict', 'This account has a second factor already. Sign in again, and use that.');
   await requireSession(tx, session.id);
   await add();
-  await replaceRecoveryCodes(tx, actor, session, codes, now);
-  await endSessions(tx, actor, session, session.id, now);
+  await replaceRecoveryCodes(tx, act, session, codes);
+  await endSessions(tx, act, session, session.id);
 }

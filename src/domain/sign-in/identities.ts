@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import { type Reader, type Transaction, WriteConflict } from '../../db/engine.ts';
 import { nameKey } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
@@ -51,41 +51,31 @@ const byIdentity = prepare<{ organization: number; issuer: string; subject: stri
  */
 export async function signInWithIdentity(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   provider: IdentityProvider,
   identity: ProvenIdentity,
-  now: number,
 ): Promise<{ userId: number; organizationId: number }> {
   const { organizationId } = provider;
   const { issuer, subject } = identity;
   if (!SUBJECT.test(subject)) throw refused('Your provider names you in a way that this server cannot keep.');
   const [known] = await byIdentity(tx, { organization: organizationId, issuer, subject });
-  const account = known ?? (await findOrCreate(tx, actor, provider, identity, now));
+  const account = known ?? (await findOrCreate(tx, act, provider, identity));
   if (account.banned_at !== null || account.organization_id !== organizationId)
     throw refused('Your account was closed. Ask an admin of your organization.');
-  if (known === undefined) await link(tx, actor, account.id, provider, identity, now);
-  await accept(tx, actor, account, now);
-  await applyGroups(
-    tx,
-    actor,
-    provider,
-    { id: account.id, admin: account.admin === 1 },
-    identity.groups,
-    now,
-  );
+  if (known === undefined) await link(tx, act, account.id, provider, identity);
+  await accept(tx, act, account);
+  await applyGroups(tx, act, provider, { id: account.id, admin: account.admin === 1 }, identity.groups);
   return { userId: account.id, organizationId };
 }
 
 /** Writes down that a sign-in through a provider was refused, and why. */
 export async function recordRefusedIdentity(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   provider: IdentityProvider,
   reason: string,
-  now: number,
 ): Promise<void> {
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'sign-in.refuse',
     object: ['identity-provider', provider.organization],
     organizationId: provider.organizationId,
@@ -98,12 +88,7 @@ export async function recordRefusedIdentity(
  * Forgets who an account is at its organization's provider, so that its next sign-in there is linked anew.
  * @throws Failure `missing` when it is linked with nobody
  */
-export async function unlinkIdentities(
-  tx: Transaction,
-  actor: Actor,
-  userId: number,
-  now: number,
-): Promise<void> {
+export async function unlinkIdentities(tx: Transaction, act: Act, userId: number): Promise<void> {
   const unlinked = await tx
     .deleteFrom('identities')
     .where('user_id', '=', userId)
@@ -111,8 +96,7 @@ export async function unlinkIdentities(
     .execute();
   if (unlinked.length === 0) throw missing('identity');
   for (const { organization_id, issuer, subject } of unlinked) {
-    await recordChange(tx, actor, {
-      at: now,
+    await recordChange(tx, act, {
       action: 'identity.unlink',
       object: ['user', userId],
       organizationId: organization_id,
@@ -124,10 +108,9 @@ export async function unlinkIdentities(
 
 async function findOrCreate(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   provider: IdentityProvider,
   identity: ProvenIdentity,
-  now: number,
 ): Promise<Account> {
   const { organizationId } = provider;
   const { verifiedEmail: email, issuer, subject } = identity;
@@ -145,7 +128,7 @@ async function findOrCreate(
     .select(['id', 'organization_id', 'admin', 'accepted_at', 'banned_at'])
     .where('email_key', '=', nameKey(email))
     .executeTakeFirst();
-  if (found === undefined) return create(tx, actor, provider, email, identity.name, now);
+  if (found === undefined) return create(tx, act, provider, email, identity.name);
   if (found.organization_id !== organizationId) {
     throw refused(
       'There is an account with your e-mail address that is not one of your organization. Ask whoever runs this server.',
@@ -165,18 +148,16 @@ async function findOrCreate(
 
 async function create(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   provider: IdentityProvider,
   email: string,
   name: string | undefined,
-  now: number,
 ): Promise<Account> {
-  const created = await createUser(
-    tx,
-    actor,
-    { email, organization: provider.organization, name: cleaned(name) },
-    now,
-  ).catch((error: unknown) => {
+  const created = await createUser(tx, act, {
+    email,
+    organization: provider.organization,
+    name: cleaned(name),
+  }).catch((error: unknown) => {
     if (!(error instanceof Failure)) throw error;
     // Someone made it since we looked.
     if (error.kind === 'conflict') throw new WriteConflict(error.message, { cause: error });
@@ -193,21 +174,19 @@ async function create(
 
 async function link(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   userId: number,
   { organizationId }: IdentityProvider,
   { issuer, subject, verifiedEmail }: ProvenIdentity,
-  now: number,
 ): Promise<void> {
   const linked = await tx
     .insertInto('identities')
-    .values({ organization_id: organizationId, issuer, subject, user_id: userId, created_at: now })
+    .values({ organization_id: organizationId, issuer, subject, user_id: userId, created_at: act.now })
     .onConflict((conflict) => conflict.doNothing())
     .returning('user_id')
     .executeTakeFirst();
   if (linked === undefined) throw new WriteConflict('Someone else links this identity at the same time.');
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'identity.link',
     object: ['user', userId],
     organizationId,
@@ -217,16 +196,15 @@ async function link(
 }
 
 /** Whoever signs in through the provider needs no invitation any more. */
-async function accept(tx: Transaction, actor: Actor, account: Account, now: number): Promise<void> {
+async function accept(tx: Transaction, act: Act, account: Account): Promise<void> {
   if (account.accepted_at !== null) return;
   await tx
     .updateTable('users')
-    .set({ accepted_at: now })
+    .set({ accepted_at: act.now })
     .where('id', '=', account.id)
     .where('accepted_at', 'is', null)
     .execute();
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'user.accept',
     object: ['user', account.id],
     organizationId: account.organization_id,

@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { grantAssessmentAccess, revokeAssessmentAccess } from '../assessments/assessments.ts';
 import { recordChange } from '../shared/audit.ts';
@@ -13,25 +13,22 @@ import type { IdentityProvider } from './identity-providers.ts';
  */
 export async function applyGroups(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   provider: IdentityProvider,
   user: { id: number; admin: boolean },
   groups: readonly string[],
-  now: number,
 ): Promise<void> {
   const held = new Set(groups);
-  if (provider.adminGroup !== null)
-    await setAdmin(tx, actor, provider, user, held.has(provider.adminGroup), now);
-  await setAccess(tx, actor, provider, user.id, held, now);
+  if (provider.adminGroup !== null) await setAdmin(tx, act, provider, user, held.has(provider.adminGroup));
+  await setAccess(tx, act, provider, user.id, held);
 }
 
 async function setAdmin(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   { organizationId, adminGroup }: IdentityProvider,
   user: { id: number; admin: boolean },
   admin: boolean,
-  now: number,
 ): Promise<void> {
   if (user.admin === admin) return;
   const keeps = !admin && (await isLastAdmin(tx, organizationId, user.id));
@@ -43,8 +40,7 @@ async function setAdmin(
       .execute();
     await credentialsChanged(tx);
   }
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: keeps ? 'user.keep-admin' : 'user.set-role',
     object: ['user', user.id],
     organizationId,
@@ -55,11 +51,10 @@ async function setAdmin(
 
 async function setAccess(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   { organizationId }: IdentityProvider,
   userId: number,
   held: ReadonlySet<string>,
-  now: number,
 ): Promise<void> {
   const mapped = await tx
     .selectFrom('identity_provider_groups as mapping')
@@ -70,7 +65,7 @@ async function setAccess(
     .execute();
   const opened = new Set(mapped.filter(({ group }) => held.has(group)).map(({ id }) => id));
   for (const { id, uid } of new Map(mapped.map((row) => [row.id, row])).values()) {
-    if (opened.has(id)) await grantAssessmentAccess(tx, actor, uid, userId, now);
-    else await revokeAssessmentAccess(tx, actor, { id, uid, organizationId }, userId, now);
+    if (opened.has(id)) await grantAssessmentAccess(tx, act, uid, userId);
+    else await revokeAssessmentAccess(tx, act, { id, uid, organizationId }, userId);
   }
 }

@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { prepare } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
@@ -79,10 +79,9 @@ export async function providerOf(db: Reader, organization: string): Promise<Iden
  */
 export async function setIdentityProvider(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   organization: string,
   settings: ProviderSettings,
-  now: number,
 ): Promise<void> {
   const { id } = await requireOrganization(tx, organization);
   const { issuer, clientId, sealedSecret, groupsClaim, adminGroup } = settings;
@@ -102,7 +101,7 @@ export async function setIdentityProvider(
   };
   await tx
     .insertInto('identity_providers')
-    .values({ organization_id: id, created_at: now, ...row })
+    .values({ organization_id: id, created_at: act.now, ...row })
     .onConflict((conflict) => conflict.column('organization_id').doUpdateSet(row))
     .execute();
   await tx.deleteFrom('identity_provider_domains').where('organization_id', '=', id).execute();
@@ -124,23 +123,17 @@ export async function setIdentityProvider(
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'identity-provider.set',
     object: ['organization', organization],
     organizationId: id,
     before,
     after: await describe(tx, organization),
   });
-  if (settings.ssoOnly) await endOtherSessions(tx, actor, id, now);
+  if (settings.ssoOnly) await endOtherSessions(tx, act, id);
 }
 
-async function endOtherSessions(
-  tx: Transaction,
-  actor: Actor,
-  organizationId: number,
-  now: number,
-): Promise<void> {
+async function endOtherSessions(tx: Transaction, act: Act, organizationId: number): Promise<void> {
   const sessions = await tx
     .selectFrom('users')
     .innerJoin('sessions', 'sessions.user_id', 'users.id')
@@ -148,26 +141,19 @@ async function endOtherSessions(
     .where('users.organization_id', '=', organizationId)
     .where('sessions.method', '<>', 'sso')
     .execute();
-  for (const { id, userId } of sessions)
-    await endSessionIfAny(tx, actor, { userId, organizationId }, id, now);
+  for (const { id, userId } of sessions) await endSessionIfAny(tx, act, { userId, organizationId }, id);
 }
 
 /**
  * Takes the provider away. Accounts stay, and whoever has a password signs in with it.
  * @throws Failure `missing` when the organization has none
  */
-export async function removeIdentityProvider(
-  tx: Transaction,
-  actor: Actor,
-  organization: string,
-  now: number,
-): Promise<void> {
+export async function removeIdentityProvider(tx: Transaction, act: Act, organization: string): Promise<void> {
   const { id } = await requireOrganization(tx, organization);
   const before = await describe(tx, organization);
   if (before === null) throw missing('identity provider');
   await tx.deleteFrom('identity_providers').where('organization_id', '=', id).execute();
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'identity-provider.remove',
     object: ['organization', organization],
     organizationId: id,

@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import { hashSecret } from '../../auth/secrets.ts';
 import { readPasskeyUse, type RelyingParty, verifyPasskeyUse } from '../../auth/webauthn.ts';
 import type { Database, Reader, Transaction } from '../../db/engine.ts';
@@ -33,9 +33,8 @@ interface Passkey {
  */
 export async function signInWithPasskey(
   db: Database,
-  actor: Actor,
+  act: Act,
   answer: PasskeyAnswer,
-  now: number,
 ): Promise<FactorOwner | undefined> {
   const passkey = await passkeyOf(db.read, answer);
   const owner = passkey && { userId: passkey.user_id, organizationId: passkey.organization_id };
@@ -43,11 +42,10 @@ export async function signInWithPasskey(
     passkey !== undefined &&
     passkey.banned_at === null &&
     passkey.sso_only !== 1 &&
-    (await proves(db, actor, passkey, answer, now));
+    (await proves(db, act, passkey, answer));
   if (right) return owner;
   await db.write((tx) =>
-    recordChange(tx, actor, {
-      at: now,
+    recordChange(tx, act, {
       action: 'sign-in.refuse',
       object: ['user', owner?.userId ?? 'unknown'],
       organizationId: owner?.organizationId ?? null,
@@ -61,13 +59,12 @@ export async function signInWithPasskey(
 /** @returns whether a passkey of this user was used, rightly */
 export async function usePasskey(
   db: Database,
-  actor: Actor,
+  act: Act,
   owner: FactorOwner,
   answer: PasskeyAnswer,
-  now: number,
 ): Promise<boolean> {
   const passkey = await passkeyOf(db.read, answer);
-  return passkey?.user_id === owner.userId && proves(db, actor, passkey, answer, now);
+  return passkey?.user_id === owner.userId && proves(db, act, passkey, answer);
 }
 
 /**
@@ -114,10 +111,9 @@ async function passkeyOf(db: Reader, answer: PasskeyAnswer): Promise<Passkey | u
 
 async function proves(
   db: Database,
-  actor: Actor,
+  act: Act,
   passkey: Passkey,
   { credential, relyingParty, challenge, endsAt }: PasskeyAnswer,
-  now: number,
 ): Promise<boolean> {
   const use = readPasskeyUse(credential);
   if (use === undefined) return false;
@@ -127,30 +123,23 @@ async function proves(
   const counter = await verifyPasskeyUse(relyingParty, challenge, use, passkey.public_key);
   if (counter === undefined) return false;
   return db.write(async (tx) => {
-    if (!(await consumeChallenge(tx, challenge, endsAt, now))) return false;
-    return countUse(tx, actor, passkey, counter, now);
+    if (!(await consumeChallenge(tx, challenge, endsAt, act.now))) return false;
+    return countUse(tx, act, passkey, counter);
   });
 }
 
 /** A counter that does not grow means that someone has copied the authenticator (WebAuthn, section 6.1.1). */
-async function countUse(
-  tx: Transaction,
-  actor: Actor,
-  passkey: Passkey,
-  counter: number,
-  now: number,
-): Promise<boolean> {
+async function countUse(tx: Transaction, act: Act, passkey: Passkey, counter: number): Promise<boolean> {
   const counted = await tx
     .updateTable('passkeys')
-    .set({ counter, last_used_at: now, last_used_from: actor.address })
+    .set({ counter, last_used_at: act.now, last_used_from: act.actor.address })
     .where('id', '=', passkey.id)
     // An authenticator that keeps no counter says 0 every time.
     .where((eb) => (counter === 0 ? eb('counter', '=', 0) : eb('counter', '<', counter)))
     .returning('id')
     .executeTakeFirst();
   if (counted !== undefined) return true;
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'passkey.refuse',
     object: ['passkey', passkey.id],
     organizationId: passkey.organization_id,

@@ -1,5 +1,5 @@
 import type { AuthenticatorTransportFuture } from '@simplewebauthn/server';
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, missing } from '../shared/failure.ts';
@@ -78,13 +78,12 @@ export async function passkeyDescriptors(db: Reader, userId: number): Promise<Pa
  */
 export async function addPasskey(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   owner: FactorOwner,
   input: NewPasskey,
-  now: number,
 ): Promise<void> {
   const name = cleanName('name', input.name);
-  if (!(await consumeChallenge(tx, input.challenge, input.endsAt, now)))
+  if (!(await consumeChallenge(tx, input.challenge, input.endsAt, act.now)))
     throw new Failure('conflict', 'This answer of the browser was taken already.');
   const passkeys = await passkeyDescriptors(tx, owner.userId);
   if (passkeys.length >= MAX_PASSKEYS)
@@ -98,7 +97,7 @@ export async function addPasskey(
       counter: input.counter,
       transports: JSON.stringify(input.transports),
       name,
-      created_at: now,
+      created_at: act.now,
       last_used_at: null,
       last_used_from: null,
     })
@@ -106,8 +105,7 @@ export async function addPasskey(
     .returning('id')
     .executeTakeFirst();
   if (added === undefined) throw new Failure('conflict', 'This passkey is there already.');
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'passkey.add',
     object: ['passkey', input.id],
     organizationId: owner.organizationId,
@@ -123,10 +121,9 @@ export async function addPasskey(
  */
 export async function removePasskey(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   owner: FactorOwner,
   id: string,
-  now: number,
 ): Promise<void> {
   await claimFactors(tx, owner.userId);
   const removed = await tx
@@ -137,8 +134,7 @@ export async function removePasskey(
     .executeTakeFirst();
   if (removed === undefined) throw missing('passkey');
   await settleFactorRemoval(tx, owner);
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'passkey.remove',
     object: ['passkey', id],
     organizationId: owner.organizationId,

@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import { type Act, actOfPerson } from '../../auth/callers.ts';
 import { hashSecret, randomText } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { nameKey } from '../../db/portable.ts';
@@ -47,9 +47,8 @@ interface AccountState {
  */
 export async function createPasswordReset(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   userId: number,
-  now: number,
 ): Promise<{ secret: string; expiresAt: number; to: string }> {
   const user = await tx
     .selectFrom('users')
@@ -67,14 +66,13 @@ export async function createPasswordReset(
   const obstacle = obstacleOf(user);
   if (obstacle !== undefined) throw new Failure('forbidden', OBSTACLES[obstacle]);
   const secret = randomText(SECRET_LENGTH);
-  const values = { secret_hash: hashSecret(secret), expires_at: now + LIFETIME };
+  const values = { secret_hash: hashSecret(secret), expires_at: act.now + LIFETIME };
   await tx
     .insertInto('password_resets')
     .values({ user_id: userId, ...values })
     .onConflict((conflict) => conflict.column('user_id').doUpdateSet(values))
     .execute();
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'password-reset.create',
     object: ['user', userId],
     organizationId: user.organization_id,
@@ -133,34 +131,32 @@ export async function readPasswordReset(
  */
 export async function usePasswordReset(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   secret: string,
   reset: PasswordReset,
   passwordHash: string,
-  now: number,
 ): Promise<void> {
   const used = await tx
     .deleteFrom('password_resets')
     .where('secret_hash', '=', hashSecret(secret))
-    .where('expires_at', '>', now)
+    .where('expires_at', '>', act.now)
     .returning('user_id')
     .executeTakeFirst();
   if (used?.user_id !== reset.userId) throw missing('link');
   const { userId, organizationId } = reset;
   // Whoever has the link is the person that it is for, whoever else may be signed in here.
-  const person = { ...actor, userId, credentialId: null };
+  const person = actOfPerson(act, userId);
   await recordChange(tx, person, {
-    at: now,
     action: 'password-reset.use',
     object: ['user', userId],
     organizationId,
     before: null,
     after: null,
   });
-  await setPassword(tx, person, userId, passwordHash, now);
-  await endSessions(tx, person, reset, null, now);
+  await setPassword(tx, person, userId, passwordHash);
+  await endSessions(tx, person, reset, null);
   for (const clientId of await connectedClients(tx, userId))
-    await withdrawConsent(tx, person, { userId, organizationId, clientId }, now);
+    await withdrawConsent(tx, person, { userId, organizationId, clientId });
   await forgetAllAttempts(tx, signInSubject(reset.email));
 }
 

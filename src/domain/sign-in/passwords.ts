@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { recordChange } from '../shared/audit.ts';
 import { missing } from '../shared/failure.ts';
@@ -12,10 +12,9 @@ import { rotateSession, type Session } from './sessions.ts';
  */
 export async function setPassword(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   userId: number,
   passwordHash: string,
-  now: number,
 ): Promise<void> {
   const user = await tx
     .updateTable('users')
@@ -26,8 +25,7 @@ export async function setPassword(
     .executeTakeFirst();
   if (user === undefined) throw missing('user');
   await tx.deleteFrom('password_resets').where('user_id', '=', userId).execute();
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'user.set-password',
     object: ['user', userId],
     organizationId: user.organization_id,
@@ -44,13 +42,12 @@ export async function setPassword(
  */
 export async function changePassword(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   session: Session,
   passwordHash: string,
-  now: number,
 ): Promise<string> {
-  await setPassword(tx, actor, session.userId, passwordHash, now);
-  await endSessions(tx, actor, session, session.id, now);
+  await setPassword(tx, act, session.userId, passwordHash);
+  await endSessions(tx, act, session, session.id);
   return rotateSession(tx, session.id);
 }
 

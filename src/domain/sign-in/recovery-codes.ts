@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import { hashSecret } from '../../auth/secrets.ts';
 import type { Database, Transaction } from '../../db/engine.ts';
 import { recordChange } from '../shared/audit.ts';
@@ -32,10 +32,9 @@ export function newRecoveryCodes(): string[] {
  */
 export async function replaceRecoveryCodes(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   owner: FactorOwner,
   codes: readonly string[],
-  now: number,
 ): Promise<void> {
   await tx.deleteFrom('recovery_codes').where('user_id', '=', owner.userId).execute();
   await tx
@@ -44,8 +43,7 @@ export async function replaceRecoveryCodes(
       codes.map((code) => ({ user_id: owner.userId, code_hash: hashOf(owner.userId, code), used_at: null })),
     )
     .execute();
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'recovery-codes.create',
     object: ['user', owner.userId],
     organizationId: owner.organizationId,
@@ -60,10 +58,9 @@ export async function replaceRecoveryCodes(
  */
 export async function giveRecoveryCodes(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   owner: FactorOwner,
   codes: readonly string[],
-  now: number,
 ): Promise<boolean> {
   const left = await tx
     .selectFrom('recovery_codes')
@@ -73,7 +70,7 @@ export async function giveRecoveryCodes(
     .limit(1)
     .executeTakeFirst();
   if (left !== undefined) return false;
-  await replaceRecoveryCodes(tx, actor, owner, codes, now);
+  await replaceRecoveryCodes(tx, act, owner, codes);
   return true;
 }
 
@@ -84,24 +81,22 @@ export async function giveRecoveryCodes(
  */
 export async function useRecoveryCode(
   db: Database,
-  actor: Actor,
+  act: Act,
   owner: FactorOwner,
   code: string,
-  now: number,
 ): Promise<boolean> {
   if (!FORM.test(normalised(code))) return false;
   return db.write(async (tx) => {
     const used = await tx
       .updateTable('recovery_codes')
-      .set({ used_at: now })
+      .set({ used_at: act.now })
       .where('user_id', '=', owner.userId)
       .where('code_hash', '=', hashOf(owner.userId, code))
       .where('used_at', 'is', null)
       .returning('user_id')
       .executeTakeFirst();
     if (used === undefined) return false;
-    await recordChange(tx, actor, {
-      at: now,
+    await recordChange(tx, act, {
       action: 'recovery-code.use',
       object: ['user', owner.userId],
       organizationId: owner.organizationId,

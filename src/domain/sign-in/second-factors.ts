@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import { verifyPassword } from '../../auth/passwords.ts';
 import type { Database, Reader, Transaction } from '../../db/engine.ts';
 import { countAttempt, forgetAttempts } from './attempts.ts';
@@ -87,21 +87,19 @@ export async function needsSecondFactor(db: Reader, userId: number): Promise<boo
  */
 export async function attemptSecondFactor(
   db: Database,
-  actor: Actor,
+  act: Act,
   owner: FactorOwner,
   check: () => Promise<boolean>,
-  now: number,
 ): Promise<Proof> {
   const key = { subject: `second-factor:${owner.userId}`, address: '' };
-  const attempt = await db.write((tx) => countAttempt(tx, key, LIMIT, now));
+  const attempt = await db.write((tx) => countAttempt(tx, key, LIMIT, act.now));
   if (attempt.outcome === 'locked') return attempt;
   if (await check()) {
     await db.write((tx) => forgetAttempts(tx, key));
     return { outcome: 'right' };
   }
   await db.write((tx) =>
-    recordChange(tx, actor, {
-      at: now,
+    recordChange(tx, act, {
       action: attempt.count === LIMIT.max ? 'second-factor.lock' : 'second-factor.refuse',
       object: ['user', owner.userId],
       organizationId: owner.organizationId,
@@ -177,11 +175,10 @@ export async function settleFactorRemoval(tx: Transaction, owner: FactorOwner): 
  */
 export async function settleSessions(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   session: FactorOwner & { id: string },
-  now: number,
 ): Promise<string> {
-  await endSessions(tx, actor, session, session.id, now);
+  await endSessions(tx, act, session, session.id);
   return rotateSession(tx, session.id);
 }
 
@@ -191,12 +188,7 @@ export async function settleSessions(
  * @returns what they had
  * @throws Failure `missing` for an unknown user
  */
-export async function resetSecondFactor(
-  tx: Transaction,
-  actor: Actor,
-  userId: number,
-  now: number,
-): Promise<SecondFactors> {
+export async function resetSecondFactor(tx: Transaction, act: Act, userId: number): Promise<SecondFactors> {
   await claimFactors(tx, userId);
   const user = await tx
     .selectFrom('users')
@@ -209,9 +201,8 @@ export async function resetSecondFactor(
   await tx.deleteFrom('totp_secrets').where('user_id', '=', userId).execute();
   await tx.deleteFrom('passkeys').where('user_id', '=', userId).execute();
   await tx.deleteFrom('recovery_codes').where('user_id', '=', userId).execute();
-  await endSessions(tx, actor, owner, null, now);
-  await recordChange(tx, actor, {
-    at: now,
+  await endSessions(tx, act, owner, null);
+  await recordChange(tx, act, {
     action: 'user.reset-second-factor',
     object: ['user', userId],
     organizationId: owner.organizationId,
@@ -228,10 +219,9 @@ export async function resetSecondFactor(
  */
 export async function requireSecondFactor(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   organizationUid: string,
   required: boolean,
-  now: number,
 ): Promise<void> {
   const organization = await tx
     .selectFrom('organizations')
@@ -248,23 +238,17 @@ export async function requireSecondFactor(
     .returning('id')
     .executeTakeFirst();
   if (changed === undefined) return;
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'organization.update',
     object: ['organization', organizationUid],
     organizationId: organization.id,
     before: { require_second_factor: !required },
     after: { require_second_factor: required },
   });
-  if (required) await endSessionsWithoutFactor(tx, actor, organization.id, now);
+  if (required) await endSessionsWithoutFactor(tx, act, organization.id);
 }
 
-async function endSessionsWithoutFactor(
-  tx: Transaction,
-  actor: Actor,
-  organizationId: number,
-  now: number,
-): Promise<void> {
+async function endSessionsWithoutFactor(tx: Transaction, act: Act, organizationId: number): Promise<void> {
   const users = await tx
     .selectFrom('users')
     .innerJoin('sessions', 'sessions.user_id', 'users.id')
@@ -276,5 +260,5 @@ async function endSessionsWithoutFactor(
     .where('totp_secrets.user_id', 'is', null)
     .where('passkeys.id', 'is', null)
     .execute();
-  for (const { id } of users) await endSessions(tx, actor, { userId: id, organizationId }, null, now);
+  for (const { id } of users) await endSessions(tx, act, { userId: id, organizationId }, null);
 }

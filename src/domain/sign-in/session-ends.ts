@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { recordChange } from '../shared/audit.ts';
 import { missing } from '../shared/failure.ts';
@@ -16,21 +16,19 @@ interface SessionOwner {
  */
 export async function endSession(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   user: SessionOwner,
   sessionId: string,
-  now: number,
 ): Promise<void> {
-  if (!(await endSessionIfAny(tx, actor, user, sessionId, now))) throw missing('session');
+  if (!(await endSessionIfAny(tx, act, user, sessionId))) throw missing('session');
 }
 
 /** The same for a session that may have ended already. @returns whether it was there */
 export async function endSessionIfAny(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   user: SessionOwner,
   sessionId: string,
-  now: number,
 ): Promise<boolean> {
   const ended = await tx
     .deleteFrom('sessions')
@@ -39,7 +37,7 @@ export async function endSessionIfAny(
     .returning('id')
     .executeTakeFirst();
   if (ended === undefined) return false;
-  await recordEnd(tx, actor, user, [ended.id], now);
+  await recordEnd(tx, act, user, [ended.id]);
   return true;
 }
 
@@ -50,20 +48,18 @@ export async function endSessionIfAny(
  */
 export async function endSessions(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   user: SessionOwner,
   except: string | null,
-  now: number,
 ): Promise<number> {
   let query = tx.deleteFrom('sessions').where('user_id', '=', user.userId);
   if (except !== null) query = query.where('id', '<>', except);
   const ended = await query.returning('id').execute();
   await recordEnd(
     tx,
-    actor,
+    act,
     user,
     ended.map(({ id }) => id),
-    now,
   );
   return ended.length;
 }
@@ -73,31 +69,24 @@ export async function endSessions(
  * @returns how many ended
  * @throws Failure `missing` for an unknown user
  */
-export async function endSessionsOf(
-  tx: Transaction,
-  actor: Actor,
-  userId: number,
-  now: number,
-): Promise<number> {
+export async function endSessionsOf(tx: Transaction, act: Act, userId: number): Promise<number> {
   const user = await tx
     .selectFrom('users')
     .select('organization_id')
     .where('id', '=', userId)
     .executeTakeFirst();
   if (user === undefined) throw missing('user');
-  return endSessions(tx, actor, { userId, organizationId: user.organization_id }, null, now);
+  return endSessions(tx, act, { userId, organizationId: user.organization_id }, null);
 }
 
 async function recordEnd(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   user: SessionOwner,
   sessionIds: readonly string[],
-  now: number,
 ): Promise<void> {
   for (const id of sessionIds) {
-    await recordChange(tx, actor, {
-      at: now,
+    await recordChange(tx, act, {
       action: 'session.end',
       object: ['session', id],
       organizationId: user.organizationId,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Account, Actor } from '../../auth/callers.ts';
+import { type Account, type Act, actOfPerson } from '../../auth/callers.ts';
 import { hashSecret, randomText } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { prepare } from '../../db/prepared.ts';
@@ -117,7 +117,7 @@ export async function requireSession(tx: Transaction, sessionId: string): Promis
  */
 export async function startSession(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   input: {
     userId: number;
     organizationId: number | null;
@@ -126,8 +126,8 @@ export async function startSession(
     browser: Browser;
   },
   limits: SessionLimits,
-  now: number,
 ): Promise<{ id: string; secret: string }> {
+  const { now } = act;
   const id = randomUUID();
   const secret = randomText(SECRET_LENGTH);
   const { userId, organizationId, state, method, browser } = input;
@@ -146,18 +146,13 @@ export async function startSession(
       user_agent: browser.userAgent.slice(0, MAX_USER_AGENT),
     })
     .execute();
-  await recordChange(
-    tx,
-    { ...actor, userId, credentialId: id },
-    {
-      at: now,
-      action: state === 'complete' ? 'session.start' : 'session.first-factor',
-      object: ['session', id],
-      organizationId,
-      before: null,
-      after: { user: userId, method },
-    },
-  );
+  await recordChange(tx, actOfPerson(act, userId, id), {
+    action: state === 'complete' ? 'session.start' : 'session.first-factor',
+    object: ['session', id],
+    organizationId,
+    before: null,
+    after: { user: userId, method },
+  });
   return { id, secret };
 }
 

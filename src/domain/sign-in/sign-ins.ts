@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import { networkOf } from '../../auth/addresses.ts';
 import { requirePasswordTurn, verifyPassword } from '../../auth/passwords.ts';
 import { hashSecret } from '../../auth/secrets.ts';
@@ -35,13 +35,12 @@ interface Account {
  */
 export async function signInWithPassword(
   db: Database,
-  actor: Actor,
+  act: Act,
   attempt: { email: string; password: string; address: string },
-  now: number,
 ): Promise<SignIn> {
   requirePasswordTurn();
   const key: AttemptKey = { subject: signInSubject(attempt.email), address: networkOf(attempt.address) };
-  const counted = await db.write((tx) => countAttempt(tx, key, LIMIT, now));
+  const counted = await db.write((tx) => countAttempt(tx, key, LIMIT, act.now));
   if (counted.outcome === 'locked') return counted;
 
   const account: Account | undefined = await db.read
@@ -74,8 +73,7 @@ export async function signInWithPassword(
     };
   }
   await db.write((tx) =>
-    recordChange(tx, actor, {
-      at: now,
+    recordChange(tx, act, {
       action: counted.count === LIMIT.max ? 'sign-in.lock' : 'sign-in.refuse',
       object: ['user', account?.id ?? 'unknown'],
       organizationId: account?.organization_id ?? null,

@@ -1,5 +1,5 @@
 import { generateSecret, generateURI, verifySync } from 'otplib';
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import { seal, unseal } from '../../auth/sealing.ts';
 import type { Database, Transaction } from '../../db/engine.ts';
 import { recordChange } from '../shared/audit.ts';
@@ -44,18 +44,17 @@ export function totpStep(secret: string, code: string, now: number): number | un
  */
 export async function addTotp(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   owner: FactorOwner,
   secretKey: Uint8Array,
   input: { secret: string; step: number },
-  now: number,
 ): Promise<void> {
   const added = await tx
     .insertInto('totp_secrets')
     .values({
       user_id: owner.userId,
       sealed_secret: seal(secretKey, PURPOSE, input.secret),
-      confirmed_at: now,
+      confirmed_at: act.now,
       last_step: input.step,
     })
     .onConflict((conflict) => conflict.column('user_id').doNothing())
@@ -63,8 +62,7 @@ export async function addTotp(
     .executeTakeFirst();
   if (added === undefined)
     throw new Failure('conflict', 'This account has an authenticator app already. Remove it first.');
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'totp.add',
     object: ['user', owner.userId],
     organizationId: owner.organizationId,
@@ -110,12 +108,7 @@ export async function useTotp(
  * Removes the authenticator app.
  * @throws Failure `missing` when there is none, `forbidden` when it is the last factor and the organization wants one
  */
-export async function removeTotp(
-  tx: Transaction,
-  actor: Actor,
-  owner: FactorOwner,
-  now: number,
-): Promise<void> {
+export async function removeTotp(tx: Transaction, act: Act, owner: FactorOwner): Promise<void> {
   await claimFactors(tx, owner.userId);
   const removed = await tx
     .deleteFrom('totp_secrets')
@@ -124,8 +117,7 @@ export async function removeTotp(
     .executeTakeFirst();
   if (removed === undefined) throw missing('authenticator app');
   await settleFactorRemoval(tx, owner);
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'totp.remove',
     object: ['user', owner.userId],
     organizationId: owner.organizationId,

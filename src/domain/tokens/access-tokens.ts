@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Account, Actor } from '../../auth/callers.ts';
+import type { Account, Act } from '../../auth/callers.ts';
 import type { Keys } from '../../auth/keys.ts';
 import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';
 import { prepareInsert } from '../../db/bulk.ts';
@@ -123,14 +123,14 @@ export async function signFor(
  * Stores a signed token, from when on it is good.
  * @throws Failure `missing` when its user was banned, or it or its client deleted, in the meantime
  */
-export async function storeAccessToken(tx: Transaction, actor: Actor, signed: SignedToken): Promise<void> {
-  const [stored] = await storeAccessTokens(tx, [{ actor, signed }]);
+export async function storeAccessToken(tx: Transaction, act: Act, signed: SignedToken): Promise<void> {
+  const [stored] = await storeAccessTokens(tx, [{ act, signed }]);
   if (stored !== true) throw missing('user');
 }
 
 /** A signed token, and who it is given to. */
 export interface TokenFor {
-  actor: Actor;
+  act: Act;
   signed: SignedToken;
 }
 
@@ -138,10 +138,10 @@ export interface TokenFor {
  * Makes what stores the tokens of requests that come at the same time in one unit of work.
  * @returns a function that resolves once its token is durable, and throws what `storeAccessToken` does for that one alone
  */
-export function sharedTokenStore(db: Database): (actor: Actor, signed: SignedToken) => Promise<void> {
+export function sharedTokenStore(db: Database): (act: Act, signed: SignedToken) => Promise<void> {
   const shared = new SharedWrite(db, storeAccessTokens);
-  return async (actor, signed) => {
-    if (!(await shared.write({ actor, signed }))) throw missing('user');
+  return async (act, signed) => {
+    if (!(await shared.write({ act, signed }))) throw missing('user');
   };
 }
 
@@ -159,7 +159,7 @@ export async function storeAccessTokens(tx: Transaction, tokens: readonly TokenF
   const good = tokens.map(({ signed }) => clientIds.has(signed.clientId) && userIds.has(signed.userId));
   const stored = tokens
     .filter((_token, index) => good[index])
-    .map(({ actor, signed }) => ({ actor, signed, scopes: signed.scopes.join(' ') }));
+    .map(({ act, signed }) => ({ act, signed, scopes: signed.scopes.join(' ') }));
   await insertTokens(
     tx,
     stored.map(({ signed: { id, userId, clientId, grantId, issuedAt, expiresAt }, scopes }) => [
@@ -175,8 +175,8 @@ export async function storeAccessTokens(tx: Transaction, tokens: readonly TokenF
   );
   await recordChanges(
     tx,
-    stored.map(({ actor, signed, scopes }) => {
-      const { id, userId, clientId, grantId, organizationId, issuedAt, expiresAt } = signed;
+    stored.map(({ act, signed, scopes }) => {
+      const { id, userId, clientId, grantId, organizationId, expiresAt } = signed;
       const after = {
         user: userId,
         kind: 'jwt',
@@ -187,8 +187,8 @@ export async function storeAccessTokens(tx: Transaction, tokens: readonly TokenF
       };
       const object = ['token', id] as const;
       return {
-        actor,
-        change: { at: issuedAt, action: 'token.create', object, organizationId, before: null, after },
+        act,
+        change: { action: 'token.create', object, organizationId, before: null, after },
       };
     }),
   );

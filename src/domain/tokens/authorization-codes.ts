@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, randomText } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
@@ -27,7 +27,7 @@ export interface NewCode {
  * Makes an authorization code (RFC 6749, section 4.1.2) that is good once and for a minute.
  * @returns the code, which is stored hashed
  */
-export async function issueCode(tx: Transaction, actor: Actor, input: NewCode, now: number): Promise<string> {
+export async function issueCode(tx: Transaction, act: Act, input: NewCode): Promise<string> {
   const code = randomText(CODE_LENGTH);
   const grantId = randomUUID();
   const scopes = input.scopes.join(' ');
@@ -41,11 +41,10 @@ export async function issueCode(tx: Transaction, actor: Actor, input: NewCode, n
       redirect_uri: input.redirectUri,
       scopes,
       code_challenge: input.codeChallenge,
-      expires_at: now + LIFETIME,
+      expires_at: act.now + LIFETIME,
     })
     .execute();
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'grant.create',
     object: ['grant', grantId],
     organizationId: input.organizationId,

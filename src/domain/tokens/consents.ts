@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
 import { type Reader, type Transaction, WriteConflict } from '../../db/engine.ts';
 import { prepare, prepareWrite } from '../../db/prepared.ts';
@@ -76,21 +76,19 @@ export async function relyOnConsent(
  */
 export async function rememberConsent(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   consenter: Consenter,
   scopes: readonly Scope[],
-  now: number,
 ): Promise<void> {
   const { userId, organizationId, clientId } = consenter;
   const key = { user: userId, client: clientId, scopes: scopes.join(' ') };
-  const inserted = await insert(tx, { ...key, now });
+  const inserted = await insert(tx, { ...key, now: act.now });
   if (inserted.length === 0) {
     if ((await claim(tx, key)).length === 0)
       throw new WriteConflict('The consent was withdrawn at the same time.');
     return;
   }
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'consent.give',
     object: ['client', clientId],
     organizationId,
@@ -106,9 +104,8 @@ export async function rememberConsent(
  */
 export async function withdrawConsent(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   { userId, organizationId, clientId }: Consenter,
-  now: number,
 ): Promise<void> {
   const withdrawn = await tx
     .deleteFrom('oauth_consents')
@@ -123,11 +120,10 @@ export async function withdrawConsent(
     .where('client_id', '=', clientId)
     .where('used_at', 'is', null)
     .executeTakeFirst();
-  const refreshTokens = await revokeRefreshTokens(tx, clientId, userId, now);
-  const accessTokens = await revokeAccessTokens(tx, clientId, userId, now);
+  const refreshTokens = await revokeRefreshTokens(tx, clientId, userId, act.now);
+  const accessTokens = await revokeAccessTokens(tx, clientId, userId, act.now);
   await credentialsChanged(tx);
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'consent.withdraw',
     object: ['client', clientId],
     organizationId,

@@ -12,6 +12,10 @@ export interface Credential extends RightsRow {
   allowedAddresses: string | null;
   expiresAt: number | null;
   revokedAt: number | null;
+  /** The application that it was issued to; `null` for one that a person or the command line made. */
+  clientId: string | null;
+  /** `null` where nobody approved anything: with a client, one that acts as an account of its own. */
+  grantId: string | null;
   userId: number;
   uid: string;
   emailKey: string;
@@ -54,6 +58,8 @@ const selectCredential = (db: Reader) =>
       'tokens.allowed_addresses as allowedAddresses',
       'tokens.expires_at as expiresAt',
       'tokens.revoked_at as revokedAt',
+      'tokens.client_id as clientId',
+      'tokens.grant_id as grantId',
       ...HOLDER,
     ]);
 

@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { prepare, prepareChange } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
@@ -46,12 +46,11 @@ const organizationOf = prepare<{ user: number }, { organization_id: number | nul
  */
 export async function revokeGrant(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   { grantId, userId, clientId }: Grant,
   reason: RevocationReason,
-  now: number,
 ): Promise<boolean> {
-  const key = { grant: grantId, now };
+  const key = { grant: grantId, now: act.now };
   let refreshTokens = await revokeRefreshTokens(tx, key);
   // On PostgreSQL, a rotation that this has waited for has left a successor that it did not see.
   for (let more = refreshTokens; more > 0; refreshTokens += more) more = await revokeRefreshTokens(tx, key);
@@ -59,8 +58,7 @@ export async function revokeGrant(
   if (refreshTokens + accessTokens === 0) return false;
   await credentialsChanged(tx);
   const [user] = await organizationOf(tx, { user: userId });
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'grant.revoke',
     object: ['grant', grantId],
     organizationId: user?.organization_id ?? null,

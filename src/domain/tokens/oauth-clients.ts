@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, randomText } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
@@ -83,9 +83,8 @@ export interface NewClient {
  */
 export async function createClient(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   input: NewClient,
-  now: number,
 ): Promise<{ id: string; secret: string | null }> {
   const name = cleanName('name', input.name);
   const { kind, redirectUris, implicit, scopes = null, userId } = input;
@@ -125,11 +124,10 @@ export async function createClient(
       implicit: implicit ? 1 : 0,
       scopes: scopes === null ? null : [...new Set(scopes)].join(' '),
       user_id: userId,
-      created_at: now,
+      created_at: act.now,
     })
     .execute();
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'client.create',
     object: ['client', id],
     organizationId: null,
@@ -143,13 +141,7 @@ export async function createClient(
  * Lets a client use the implicit flow, or no longer.
  * @throws Failure `missing` for an unknown client
  */
-export async function setImplicit(
-  tx: Transaction,
-  actor: Actor,
-  id: string,
-  implicit: boolean,
-  now: number,
-): Promise<void> {
+export async function setImplicit(tx: Transaction, act: Act, id: string, implicit: boolean): Promise<void> {
   const before = await requireClient(tx, id);
   if (before.implicit === implicit) return;
   await tx
@@ -158,8 +150,7 @@ export async function setImplicit(
     .where('id', '=', id)
     .execute();
   await credentialsChanged(tx);
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'client.update',
     object: ['client', id],
     organizationId: null,
@@ -173,12 +164,7 @@ export async function setImplicit(
  * @returns the secret, which is not stored and cannot be shown again
  * @throws Failure `missing` for an unknown client, `invalid` for a public one
  */
-export async function renewClientSecret(
-  tx: Transaction,
-  actor: Actor,
-  id: string,
-  now: number,
-): Promise<string> {
+export async function renewClientSecret(tx: Transaction, act: Act, id: string): Promise<string> {
   const { kind } = await requireClient(tx, id);
   if (kind === 'public')
     throw invalid({ property: 'newSecret', message: 'is for confidential clients only' });
@@ -189,8 +175,7 @@ export async function renewClientSecret(
     .where('id', '=', id)
     .execute();
   await credentialsChanged(tx);
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'client.renew-secret',
     object: ['client', id],
     organizationId: null,
@@ -204,7 +189,7 @@ export async function renewClientSecret(
  * Deletes a client, which ends its access tokens at once, with its refresh tokens, codes and consents.
  * @throws Failure `missing` for an unknown client
  */
-export async function deleteClient(tx: Transaction, actor: Actor, id: string, now: number): Promise<void> {
+export async function deleteClient(tx: Transaction, act: Act, id: string): Promise<void> {
   const deleted = await tx
     .deleteFrom('oauth_clients')
     .where('id', '=', id)
@@ -213,10 +198,9 @@ export async function deleteClient(tx: Transaction, actor: Actor, id: string, no
   if (deleted === undefined) throw missing('client');
   const { name, kind, redirect_uris, implicit, scopes, user_id } = deleted;
   // After the client and what hangs on it, whose rows a grant that is being made holds until its tokens are there.
-  const tokens = await revokeAccessTokens(tx, id, null, now);
+  const tokens = await revokeAccessTokens(tx, id, null, act.now);
   await credentialsChanged(tx);
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'client.delete',
     object: ['client', id],
     organizationId: null,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, randomText } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
@@ -114,17 +114,16 @@ export async function refreshTokenBySecret(db: Reader, secret: string): Promise<
  */
 export async function issueRefreshToken(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   input: NewRefreshToken,
   lifetime: number,
   before: string | null,
-  now: number,
 ): Promise<string> {
   const id = randomUUID();
   const secret = randomText(SECRET_LENGTH);
   const { clientId, userId, organizationId, grantId, grantExpiresAt } = input;
   const scopes = input.scopes.join(' ');
-  const expiresAt = Math.min(now + lifetime, grantExpiresAt);
+  const expiresAt = Math.min(act.now + lifetime, grantExpiresAt);
   await insert(tx, {
     id,
     hash: hashSecret(secret),
@@ -132,12 +131,11 @@ export async function issueRefreshToken(
     user: userId,
     grant: grantId,
     scopes,
-    now,
+    now: act.now,
     expires: expiresAt,
     grantExpires: grantExpiresAt,
   });
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: before === null ? 'refresh-token.create' : 'refresh-token.rotate',
     object: ['refresh-token', id],
     organizationId,

@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import type { SigningKey } from '../../auth/keys.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { recordChange } from '../shared/audit.ts';
@@ -43,12 +43,10 @@ async function oldestToken(db: Reader, now: number): Promise<number | null> {
 /** Writes down that another key signs from now on. */
 export async function recordRotation(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   { before, after }: { before: string | null; after: string },
-  now: number,
 ): Promise<void> {
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'key.rotate',
     object: ['key', after],
     organizationId: null,
@@ -58,9 +56,8 @@ export async function recordRotation(
 }
 
 /** Writes down that a key was taken away. */
-export async function recordRemoval(tx: Transaction, actor: Actor, kid: string, now: number): Promise<void> {
-  await recordChange(tx, actor, {
-    at: now,
+export async function recordRemoval(tx: Transaction, act: Act, kid: string): Promise<void> {
+  await recordChange(tx, act, {
     action: 'key.remove',
     object: ['key', kid],
     organizationId: null,

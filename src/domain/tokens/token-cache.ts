@@ -28,6 +28,8 @@ const USES_AT_ONCE = 500;
 
 /** A token that is good now, and what it is good for. */
 export interface Identity extends Account {
+  /** An application that acts as an account of its own, or whoever else has the token. */
+  kind: 'user' | 'client';
   tokenId: string;
   userId: number;
   uid: string;
@@ -179,6 +181,8 @@ export class TokenCache {
       allowedAddresses: null,
       expiresAt,
       revokedAt: null,
+      clientId: null,
+      grantId: null,
     };
   }
 
@@ -201,6 +205,7 @@ function rightsText({ organizationId, admin, staff, assigned, emailKey }: Creden
 
 function toIdentity(credential: Credential): Identity {
   return {
+    kind: credential.clientId !== null && credential.grantId === null ? 'client' : 'user',
     tokenId: credential.tokenId,
     userId: credential.userId,
     uid: credential.uid,

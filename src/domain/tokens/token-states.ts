@@ -21,9 +21,8 @@ export interface LiveToken {
   allowedAddresses: readonly string[] | null;
 }
 
-interface TokenRow extends Omit<Credential, 'emailKey'> {
+interface TokenRow extends Omit<Credential, 'emailKey' | 'grantId'> {
   email: string;
-  clientId: string | null;
   createdAt: number;
 }
 

@@ -6,7 +6,7 @@ import { invalid, missing } from '../shared/failure.ts';
 import { cleanName } from '../shared/names.ts';
 import { claimsOf, tokenAccount } from './token-accounts.ts';
 import { isAddressBlock } from '../../auth/addresses.ts';
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import type { Keys } from '../../auth/keys.ts';
 import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';
 import { hashSecret, newPersonalToken } from '../../auth/secrets.ts';
@@ -38,11 +38,11 @@ export interface IssuedToken {
  */
 export async function issueToken(
   tx: Transaction,
+  act: Act,
   keys: Keys,
-  actor: Actor,
   request: TokenRequest,
-  now: number,
 ): Promise<IssuedToken> {
+  const { now } = act;
   const account = await tokenAccount(tx, request.userId);
   if (account === undefined) throw missing('user');
 
@@ -83,8 +83,7 @@ export async function issueToken(
       name,
     })
     .execute();
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'token.create',
     object: ['token', id],
     organizationId: account.organizationId,
@@ -105,30 +104,24 @@ export async function issueToken(
  * Revokes a token for good, by its id or, for a personal access token, by the token itself.
  * @throws Failure `missing` when there is none; revoking a revoked one changes nothing
  */
-export async function revokeToken(
-  tx: Transaction,
-  actor: Actor,
-  idOrToken: string,
-  now: number,
-): Promise<{ id: string }> {
+export async function revokeToken(tx: Transaction, act: Act, idOrToken: string): Promise<{ id: string }> {
   const found = (await credentialById(tx, idOrToken)) ?? (await credentialBySecret(tx, idOrToken));
   if (found === undefined) throw missing('token');
   const revoked = await tx
     .updateTable('tokens')
-    .set({ revoked_at: now })
+    .set({ revoked_at: act.now })
     .where('id', '=', found.tokenId)
     .where('revoked_at', 'is', null)
     .returning('id')
     .executeTakeFirst();
   if (revoked !== undefined) {
     await credentialsChanged(tx);
-    await recordChange(tx, actor, {
-      at: now,
+    await recordChange(tx, act, {
       action: 'token.revoke',
       object: ['token', found.tokenId],
       organizationId: found.organizationId,
       before: { revoked_at: null },
-      after: { revoked_at: now },
+      after: { revoked_at: act.now },
     });
   }
   return { id: found.tokenId };
@@ -187,13 +180,7 @@ export async function listOwnTokens(db: Reader, userId: number, now: number): Pr
  * Revokes one of the tokens that `listOwnTokens` shows.
  * @throws Failure `missing` when the user has no such token, whoever else may have it
  */
-export async function revokeOwnToken(
-  tx: Transaction,
-  actor: Actor,
-  userId: number,
-  id: string,
-  now: number,
-): Promise<void> {
+export async function revokeOwnToken(tx: Transaction, act: Act, userId: number, id: string): Promise<void> {
   const own = await tx
     .selectFrom('tokens')
     .select('id')
@@ -202,7 +189,7 @@ export async function revokeOwnToken(
     .where('client_id', 'is', null)
     .executeTakeFirst();
   if (own === undefined) throw missing('token');
-  await revokeToken(tx, actor, own.id, now);
+  await revokeToken(tx, act, own.id);
 }
 
 /** @returns every token, without its secret, oldest first */

@@ -1,4 +1,4 @@
-import type { Actor } from '../../auth/callers.ts';
+import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { isOneOf } from '../../db/portable.ts';
 import { recordChange } from '../shared/audit.ts';
@@ -48,9 +48,8 @@ export interface NewVulnerability {
  */
 export async function createVulnerability(
   tx: Transaction,
-  actor: Actor,
+  act: Act,
   input: NewVulnerability,
-  now: number,
 ): Promise<{ id: number }> {
   const { description, severity, statusId, cvssScore, attachments = [] } = input;
   const title = cleanName('title', input.title);
@@ -81,8 +80,8 @@ export async function createVulnerability(
       severity,
       status_id: statusId,
       cvss_score: cvssScore,
-      created_at: now,
-      updated_at: now,
+      created_at: act.now,
+      updated_at: act.now,
     })
     .returning('id')
     .executeTakeFirstOrThrow();
@@ -94,7 +93,7 @@ export async function createVulnerability(
         filename,
         content_type: contentType,
         file_size: fileSize,
-        created_at: now,
+        created_at: act.now,
       })
       .execute();
   }
@@ -113,8 +112,7 @@ export async function createVulnerability(
       .values(tagIds.map((id) => ({ vulnerability_id: vulnerability.id, tag_id: id })))
       .execute();
   }
-  await recordChange(tx, actor, {
-    at: now,
+  await recordChange(tx, act, {
     action: 'vulnerability.create',
     object: ['vulnerability', vulnerability.id],
     organizationId: assessment.organization_id,
