@@ -27,6 +27,7 @@ import { refuseBrokenRequest } from './http/broken-requests.ts';
 import { readAddresses } from './http/client-address.ts';
 import { enforceDeadline } from './http/deadline.ts';
 import { runJobs } from './jobs/server-jobs.ts';
+import { acceptJsonOnly } from './http/json-bodies.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { openDocumentation, registerDescription } from './http/openapi.ts';
 import { sendProblem, toProblem } from './http/problems.ts';
@@ -64,7 +65,6 @@ export async function buildApp(
     genReqId: () => randomUUID(),
     // Every line of ours names its request itself, so no request needs a logger of its own.
     childLoggerFactory: (logger) => logger,
-    bodyLimit: config.bodyLimit,
     requestTimeout: config.requestTimeout,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
@@ -89,7 +89,7 @@ export async function buildApp(
   // Whatever Node can read is a method, and so answered with 405 where the path has others.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.setValidatorCompiler(compileValidator);
-  acceptJsonOnly(app);
+  acceptJsonOnly(app, config.bodyLimit);
   app.decorateRequest('caller', null);
   app.decorateRequest('rateHeaders', null);
   app.decorateRequest('session', undefined);
@@ -140,14 +140,4 @@ export async function buildApp(
   for (const name of config.areas) registerArea(app, AREAS[name], ROUTES[name], context);
   await app.ready();
   return app;
-}
-
-/** JSON bodies and no others. An empty one counts as absent, so that a client may always send the header. */
-function acceptJsonOnly(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('remove', 'remove');
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, undefined);
-    else void parse(request, body as string, done);
-  });
 }

@@ -54,6 +54,7 @@ export interface Config {
   maxTagBatch: number;
   /** Largest batch of operations 10 and 11. */
   maxAssetBatch: number;
+  /** Largest body of operations 8 to 11; others have smaller limits of their own, and never a larger one. */
   bodyLimit: number;
   requestTimeout: number;
   /** Addresses and CIDR blocks of proxies whose `X-Forwarded-*` headers are believed. */

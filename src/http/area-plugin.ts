@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyBaseLogger,
   FastifyInstance,
+  FastifyRequest,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
@@ -24,10 +25,10 @@ export type TypedInstance = FastifyInstance<
 /** Registers the operations of an area; paths begin after the area's prefix. */
 export type RegisterRoutes = (app: TypedInstance, context: Context) => void;
 
-/** Holds every route to its access rule; an unknown path has none. */
+/** Holds every route to its access rule. An unknown path has none: it is refused before anything of it is read. */
 export function guardRoutes(app: FastifyInstance, access: AccessDependencies): void {
   app.addHook('onRequest', async (request, reply) => {
-    if (request.is404) return;
+    if (request.is404) throw unknownPath(request);
     try {
       await checkAccess(request, access);
     } finally {
@@ -67,16 +68,15 @@ export function answerErrors(scope: FastifyInstance, area: Area, { addresses, lo
       log.warn({ requestId: request.id, operation: request.routeOptions.config.operation }, problem.message);
     return sendProblem(reply, request, area, problem, addresses.errorTypeBase);
   });
-  scope.setNotFoundHandler(async (request, reply) => {
-    const problem = new Problem(
-      'not-found',
-      `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, MAX_PATH_TOLD)}.`,
-      {
-        source: 'path',
-      },
-    );
-    return sendProblem(reply, request, area, problem, addresses.errorTypeBase);
-  });
+  // It also says to which area an unknown path belongs.
+  scope.setNotFoundHandler(async (request, reply) =>
+    sendProblem(reply, request, area, unknownPath(request), addresses.errorTypeBase),
+  );
+}
+
+function unknownPath(request: FastifyRequest): Problem {
+  const path = request.url.split('?', 1)[0]?.slice(0, MAX_PATH_TOLD);
+  return new Problem('not-found', `There is nothing at ${path}.`, { source: 'path' });
 }
 
 /**

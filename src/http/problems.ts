@@ -65,9 +65,6 @@ export function toProblem(error: unknown, area?: Area): Problem {
       );
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new Problem('invalid-request', 'The body does not have the length that Content-Length says.');
-    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-    case 'FST_ERR_CTP_INVALID_JSON_BODY':
-      return new Problem('invalid-request', 'The body is not JSON.', {}, { cause: error });
     case 'FST_ERR_BAD_URL':
       return new Problem('invalid-request', 'The path is not a valid URL path.', { source: 'path' });
     default:

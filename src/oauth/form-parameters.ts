@@ -1,8 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import { SMALL_BODY } from '../http/json-bodies.ts';
 import { OAuthError } from './oauth-error.ts';
-
-/** Parameters are short; the longest are a JWT and a redirect address. */
-const FORM_LIMIT = 64 * 1024;
 
 /** Of the parameters, only an address may have other characters (RFC 6749, appendix A). */
 const PRINTABLE = /^[\x20-\x7e]*$/;
@@ -13,7 +11,8 @@ export function readForms(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser(
     'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: FORM_LIMIT },
+    // Parameters are short; the longest are a JWT and a redirect address.
+    { parseAs: 'string', bodyLimit: SMALL_BODY },
     (_request, body, done) => done(null, body),
   );
 }

@@ -11,15 +11,13 @@ import { type RegisterRoutes, type TypedInstance, watchMethods } from '../http/a
 import { SERVER_AREA } from '../http/areas.ts';
 import { cookieNamed, cookieOptions, readSession, SignInNeeded } from '../http/browser-sessions.ts';
 import { isFromElsewhere } from '../http/fetch-metadata.ts';
+import { SMALL_BODY } from '../http/json-bodies.ts';
 import { KINDS } from '../http/problem-kinds.ts';
 import { Problem, toProblem } from '../http/problems.ts';
 import { signInAddress } from './addresses.ts';
 import { ErrorPage } from './error-page.tsx';
 import { CsrfToken } from './forms.tsx';
 import { SignedIn } from './layout.tsx';
-
-/** Fields of a form are short; the longest is an authorization request that a sign-in leads back to. */
-const FORM_LIMIT = 64 * 1024;
 
 /**
  * Adds routes that answer with pages: they read forms, check that a form is one of ours, know the browser's session,
@@ -32,7 +30,10 @@ export function registerPages(
 ): void {
   app.register(async (scope: FastifyInstance) => {
     await scope.register(fastifyCookie);
-    await scope.register(fastifyFormbody, { bodyLimit: FORM_LIMIT });
+    // It would take the JSON of the API as well, and parse it before anybody looks whose form it is.
+    scope.removeAllContentTypeParsers();
+    // Fields are short; the longest is an authorization request that a sign-in leads back to.
+    await scope.register(fastifyFormbody, { bodyLimit: SMALL_BODY });
     await scope.register(fastifyCsrf, {
       cookieKey: cookieNamed(context, 'form'),
       cookieOpts: cookieOptions(context),
@@ -115,6 +116,21 @@ function formOwner(request: FastifyRequest): string {
   return request.session?.id ?? 'nobody';
 }
 
+function pageProblem(error: FastifyError): Problem {
+  if (error.code?.startsWith('FST_CSRF_')) {
+    return new Problem(
+      'forbidden',
+      'This form is too old, or your browser did not send the cookie that belongs to it. Go back, load the page again, and send it once more.',
+    );
+  }
+  const problem = toProblem(error, SERVER_AREA);
+  if (problem.kind !== 'unsupported-media-type') return problem;
+  return new Problem(
+    problem.kind,
+    'A page takes forms only: Content-Type: application/x-www-form-urlencoded.',
+  );
+}
+
 function sendError(
   context: Context,
   error: FastifyError,
@@ -125,12 +141,7 @@ function sendError(
     // A form that was sent too late cannot be sent again by a redirect, so the page that it was on opens.
     return reply.redirect(signInAddress(request.method === 'GET' ? request.url : '/account'), 303);
   }
-  const problem = error.code?.startsWith('FST_CSRF_')
-    ? new Problem(
-        'forbidden',
-        'This form is too old, or your browser did not send the cookie that belongs to it. Go back, load the page again, and send it once more.',
-      )
-    : toProblem(error, SERVER_AREA);
+  const problem = pageProblem(error);
   if (problem.status >= 500)
     context.log.error({ requestId: request.id, err: problem.cause ?? problem }, problem.message);
   reply.headers(problem.details.headers ?? {});

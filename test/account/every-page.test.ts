@@ -78,6 +78,17 @@ describe('Every form', () => {
   });
 });
 
+describe('Every page that takes a form', () => {
+  it('takes nothing else, before it looks whose form it is', async () => {
+    const visitor = await signedIn();
+    for (const path of forms()) {
+      const { status, text } = await visitor.post(path, {}, { 'content-type': 'application/json' });
+      expect(`${path} ${status}`).toBe(`${path} 415`);
+      expect(text).toContain('<!doctype html>');
+    }
+  });
+});
+
 describe('Every page of the account', () => {
   it('has the way out in its head, announces nothing that a link invents, and is kept by no browser', async () => {
     const visitor = await signedIn();

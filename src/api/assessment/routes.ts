@@ -4,6 +4,7 @@ import { actOfCaller, callerOf } from '../../http/access.ts';
 import type { RegisterRoutes } from '../../http/area-plugin.ts';
 import { AREAS } from '../../http/areas.ts';
 import { pageLinks, pagesOf } from '../../http/paging.ts';
+import { SMALL_BODY } from '../../http/json-bodies.ts';
 import { errorResponses } from '../../http/schemas.ts';
 import { isoTime } from '../../domain/shared/time.ts';
 import {
@@ -78,6 +79,7 @@ export const registerAssessmentRoutes: RegisterRoutes = (app, { addresses, clock
     '/v1/assessment-groups/:assessmentGroupId/members/batchRemove',
     {
       config: { operation: 'removeGroupMembers', access },
+      bodyLimit: SMALL_BODY,
       schema: {
         operationId: 'removeGroupMembers',
         summary: '13. Remove users from an assessment group',

@@ -22,6 +22,7 @@ export const registerAssetRoutes: RegisterRoutes = (app, { clock, config, db }) 
       path,
       {
         config: { operation: 'updateAssetCriticality', access },
+        bodyLimit: config.bodyLimit,
         schema: {
           operationId: 'updateAssetCriticality',
           summary: '10. Bulk update asset criticality',
@@ -50,6 +51,7 @@ export const registerAssetRoutes: RegisterRoutes = (app, { clock, config, db }) 
     '/v2/listings/:listingUid/assets',
     {
       config: { operation: 'changeListingAssets', access },
+      bodyLimit: config.bodyLimit,
       schema: {
         operationId: 'changeListingAssets',
         summary: '11. Add or remove assets of a listing',

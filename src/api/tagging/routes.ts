@@ -18,6 +18,7 @@ export const registerTaggingRoutes: RegisterRoutes = (app, { addresses, clock, c
     '/v1.0/organizations/:orgUid/tags',
     {
       config: { operation: 'createAssetTags', access },
+      bodyLimit: config.bodyLimit,
       schema: {
         operationId: 'createAssetTags',
         summary: '8. Create asset tags',
@@ -56,6 +57,7 @@ export const registerTaggingRoutes: RegisterRoutes = (app, { addresses, clock, c
     '/v1.0/organizations/:orgUid/tags',
     {
       config: { operation: 'changeAssetTaggings', access },
+      bodyLimit: config.bodyLimit,
       schema: {
         operationId: 'changeAssetTaggings',
         summary: '9. Attach or detach entities to or from tags',

@@ -12,6 +12,7 @@ import {
 import { actOfCaller, callerOf } from '../../http/access.ts';
 import type { RegisterRoutes } from '../../http/area-plugin.ts';
 import { AREAS } from '../../http/areas.ts';
+import { MEDIUM_BODY, SMALL_BODY } from '../../http/json-bodies.ts';
 import { errorResponses } from '../../http/schemas.ts';
 import {
   AssessmentPath,
@@ -38,6 +39,7 @@ export const registerV1Routes: RegisterRoutes = (app, { addresses, clock, db, ke
     '/vulnerability_tags/:id',
     {
       config: { operation: 'deleteVulnerabilityTag', access },
+      bodyLimit: SMALL_BODY,
       schema: {
         operationId: 'deleteVulnerabilityTag',
         summary: '1. Delete a vulnerability tag',
@@ -60,6 +62,7 @@ export const registerV1Routes: RegisterRoutes = (app, { addresses, clock, db, ke
     '/vulnerability_tags/:id',
     {
       config: { operation: 'updateVulnerabilityTag', access },
+      bodyLimit: SMALL_BODY,
       schema: {
         operationId: 'updateVulnerabilityTag',
         summary: '2. Update a vulnerability tag',
@@ -83,6 +86,7 @@ export const registerV1Routes: RegisterRoutes = (app, { addresses, clock, db, ke
     '/assessment_tags',
     {
       config: { operation: 'createAssessmentTag', access },
+      bodyLimit: SMALL_BODY,
       schema: {
         operationId: 'createAssessmentTag',
         summary: '3. Create an assessment tag',
@@ -107,6 +111,7 @@ export const registerV1Routes: RegisterRoutes = (app, { addresses, clock, db, ke
     '/assessment_tags/:id',
     {
       config: { operation: 'updateAssessmentTag', access },
+      bodyLimit: SMALL_BODY,
       schema: {
         operationId: 'updateAssessmentTag',
         summary: '4. Update an assessment tag name',
@@ -130,6 +135,7 @@ export const registerV1Routes: RegisterRoutes = (app, { addresses, clock, db, ke
     '/vulnerabilities/:id',
     {
       config: { operation: 'updateVulnerability', access },
+      bodyLimit: MEDIUM_BODY,
       schema: {
         operationId: 'updateVulnerability',
         summary: '5. Update a vulnerability',
@@ -152,6 +158,7 @@ export const registerV1Routes: RegisterRoutes = (app, { addresses, clock, db, ke
     '/users/:id',
     {
       config: { operation: 'banUser', access, bodiless: [403, 404] },
+      bodyLimit: SMALL_BODY,
       schema: {
         operationId: 'banUser',
         summary: '6. Ban or delete a user',

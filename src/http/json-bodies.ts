@@ -1,0 +1,75 @@
+import type { FastifyInstance } from 'fastify';
+import { Problem } from './problems.ts';
+
+/** Largest bodies, in bytes (docs/decided.md, section 3): of what names one thing, and of what does not say. */
+export const SMALL_BODY = 64 * 1024;
+export const MEDIUM_BODY = 1024 * 1024;
+
+/** How deep a body may be nested, in arrays and objects. */
+export const MAX_DEPTH = 32;
+
+/**
+ * Takes JSON bodies and no others. An empty one counts as absent, so that a client may always send the header.
+ * @param largest bytes that no body may exceed, whatever its route says
+ */
+export function acceptJsonOnly(app: FastifyInstance, largest: number): void {
+  app.addHook('onRoute', (route) => {
+    if (route.bodyLimit !== undefined) route.bodyLimit = Math.min(route.bodyLimit, largest);
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string', bodyLimit: Math.min(MEDIUM_BODY, largest) },
+    (_request, body, done) => {
+      try {
+        done(null, parseJson(body as string));
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+  );
+}
+
+/**
+ * Parses a body that may be hostile. A property `__proto__` is one like any other: `JSON.parse` makes no prototype of it.
+ * @throws Problem for what is no JSON, or nested too deep; the latter before anything is made of it
+ */
+function parseJson(body: string): unknown {
+  const text = body.startsWith('\ufeff') ? body.slice(1) : body;
+  if (text === '') return undefined;
+  if (isDeeperThan(MAX_DEPTH, text))
+    throw new Problem('invalid-request', `The body is nested more than ${MAX_DEPTH} levels deep.`);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new Problem('invalid-request', 'The body is not JSON.', {}, { cause: error });
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+
+/**
+ * @param text JSON, or what claims to be; brackets that stand in a string do not count
+ * @returns whether arrays and objects are nested more than `levels` deep; it reads no further than to where they are
+ */
+export function isDeeperThan(levels: number, text: Pick<string, 'length' | 'charCodeAt'>): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (inString) {
+      if (code === BACKSLASH) at += 1;
+      else if (code === QUOTE) inString = false;
+    } else if (code === QUOTE) inString = true;
+    else if (code === OPENING_BRACKET || code === OPENING_BRACE) {
+      depth += 1;
+      if (depth > levels) return true;
+    } else if (code === CLOSING_BRACKET || code === CLOSING_BRACE) depth -= 1;
+  }
+  return false;
+}

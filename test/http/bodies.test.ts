@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { isDeeperThan, MAX_DEPTH } from '../../src/http/json-bodies.ts';
+import { type RequestOptions, startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const PAGES = ['/sign-in', '/invitation', '/reset-password', '/oauth/authorize'];
+
+/** Every operation that has a body, with the most bytes that it takes. */
+const OPERATIONS = [
+  [1, 'DELETE', '/v1/vulnerability_tags/1', 64 * KIB],
+  [2, 'PUT', '/v1/vulnerability_tags/1', 64 * KIB],
+  [3, 'POST', '/v1/assessment_tags', 64 * KIB],
+  [4, 'PUT', '/v1/assessment_tags/1', 64 * KIB],
+  [5, 'PATCH', '/v1/vulnerabilities/1', MIB],
+  [6, 'DELETE', '/v1/users/999', 64 * KIB],
+  [8, 'POST', '/api/tagging/v1.0/organizations/acme/tags', 4 * MIB],
+  [9, 'PATCH', '/api/tagging/v1.0/organizations/acme/tags', 4 * MIB],
+  [10, 'POST', '/api/asset/v2/bulk/assets/criticality:update', 4 * MIB],
+  [11, 'PATCH', '/api/asset/v2/listings/none/assets', 4 * MIB],
+  [13, 'POST', '/api/assessment/v1/assessment-groups/1/members/batchRemove', 64 * KIB],
+] as const;
+
+let server: TestServer;
+let staff: TestUser;
+beforeAll(async () => {
+  server = await startTestServer();
+  const world = worldOf(server);
+  await world.organization('acme');
+  staff = await world.user();
+});
+afterAll(() => server.close());
+
+/** @returns the answer to a request, and whether any part of it that has the marker was parsed as JSON */
+async function watched(method: string, path: string, options: RequestOptions, marker: string) {
+  const parse = vi.spyOn(JSON, 'parse');
+  try {
+    const response = await server.request(method, path, options);
+    return { response, parsed: parse.mock.calls.some(([text]) => text.includes(marker)) };
+  } finally {
+    parse.mockRestore();
+  }
+}
+
+const nested = (depth: number, marker: string) => `${'['.repeat(depth)}"${marker}"${']'.repeat(depth)}`;
+
+describe('A page', () => {
+  it.each(PAGES)('%s takes no JSON, and does not read it', async (path) => {
+    const raw = `[{"__proto__":1,"page-marker":${nested(1_000, '')}}]`;
+    const { response, parsed } = await watched('POST', path, { raw }, 'page-marker');
+    expect([response.status, parsed]).toEqual([415, false]);
+    expect(response.text).toContain('<!doctype html>');
+    expect(response.text).toContain('application/x-www-form-urlencoded');
+  });
+
+  it.each(['text/plain', 'multipart/form-data; boundary=x', 'application/xml', 'nonsense'])(
+    'takes no %s',
+    async (type) => {
+      const options = { raw: 'email=a', headers: { 'content-type': type } };
+      expect((await server.request('POST', '/sign-in', options)).status).toBe(415);
+    },
+  );
+
+  it('takes a form of 64 KiB, and no larger one', async () => {
+    const send = async (length: number) => {
+      const raw = 'email='.padEnd(length, 'x');
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+      return (await server.request('POST', '/sign-in', { raw, headers })).status;
+    };
+    // Read, and then refused as it has no token of ours.
+    expect([await send(64 * KIB), await send(64 * KIB + 1)]).toEqual([403, 413]);
+  });
+});
+
+describe.each(OPERATIONS)('The body of operation %i', (_number, method, path, limit) => {
+  const padded = (length: number) => `{"fill":"${'x'.repeat(length - '{"fill":""}'.length)}"}`;
+
+  it('is read up to its limit, and not beyond', async () => {
+    const { token } = staff;
+    const fits = await watched(method, path, { token, raw: padded(limit) }, 'xxxx');
+    expect(fits.parsed).toBe(true);
+    expect(fits.response.status).not.toBe(413);
+    const over = await watched(method, path, { token, raw: padded(limit + 1) }, 'xxxx');
+    expect([over.response.status, over.parsed]).toEqual([413, false]);
+  });
+
+  it(`is parsed ${MAX_DEPTH} levels deep, and refused before that when it is deeper`, async () => {
+    const { token } = staff;
+    const body = (depth: number) => `{"ignored":${nested(depth - 1, 'depth-marker')}}`;
+    const fits = await watched(method, path, { token, raw: body(MAX_DEPTH) }, 'depth-marker');
+    expect(fits.parsed).toBe(true);
+    const over = await watched(method, path, { token, raw: body(MAX_DEPTH + 1) }, 'depth-marker');
+    expect([over.response.status, over.parsed]).toEqual([400, false]);
+    expect(over.response.text).toContain(`nested more than ${MAX_DEPTH} levels deep`);
+  });
+});
+
+it.each(['', '/v1', '/api/tagging', '/api/assessment', '/api/asset', '/api/streaming'])(
+  'What is sent to an unknown path below "%s" is not parsed',
+  async (prefix) => {
+    const raw = '{"unknown-path-marker":1}';
+    const { response, parsed } = await watched(
+      'POST',
+      `${prefix}/no/such/thing`,
+      { raw },
+      'unknown-path-marker',
+    );
+    expect([response.status, parsed]).toEqual([404, false]);
+  },
+);
+
+describe('Depth', () => {
+  it.each([
+    ['{}', 1],
+    ['[[]]', 2],
+    ['{"a":[{"b":[]},{}]}', 4],
+    ['"[[["', 0],
+    [String.raw`["\"[[[", "\\", "[["]`, 1],
+    [String.raw`{"a\\":[1]}`, 2],
+    ['[],[],[]', 1],
+    ['', 0],
+  ])('of %s is %i', (text, depth) => {
+    expect(isDeeperThan(depth, text)).toBe(false);
+    if (depth > 0) expect(isDeeperThan(depth - 1, text)).toBe(true);
+  });
+
+  it('is found out without reading what comes after', () => {
+    const hostile = `[{"__proto__":1},${'['.repeat(2 * MIB)}`;
+    let read = 0;
+    const counted = {
+      length: hostile.length,
+      charCodeAt: (at: number) => {
+        read += 1;
+        return hostile.charCodeAt(at);
+      },
+    };
+    expect(isDeeperThan(MAX_DEPTH, counted)).toBe(true);
+    expect(read).toBeLessThan(100);
+  });
+});
