@@ -17,8 +17,10 @@ const suite = (engine: 'sqlite' | 'postgres') => ({
     name: engine,
     include: ['test/**/*.test.ts'],
     exclude: engine === 'postgres' ? ONCE : [],
-    provide: { engine, postgresUrl: '' },
-    globalSetup: [engine === 'postgres' ? 'test/harness/global-setup.ts' : 'test/harness/browser-notice.ts'],
+    provide: { engine, postgresUrl: '', sqliteTemplate: '' },
+    globalSetup: [`test/harness/${engine}-setup.ts`],
+    // Nothing is mocked, so that files may share the modules of a worker: the application is loaded once in each.
+    isolate: false,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },
@@ -27,6 +29,7 @@ const suite = (engine: 'sqlite' | 'postgres') => ({
 export default defineConfig({
   test: {
     projects: [suite('sqlite'), suite('postgres')],
+    globalSetup: ['test/harness/release-setup.ts', 'test/harness/browser-notice.ts'],
     // Many a test waits for a process that it started, so one fewer than processors leaves them idle.
     maxWorkers: availableParallelism(),
   },

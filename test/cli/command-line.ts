@@ -1,11 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import { inject } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-
-const ROOT = new URL('../..', import.meta.url).pathname;
 
 export interface Finished {
   code: number | null;
@@ -39,18 +35,8 @@ export interface CommandLine {
   close(): Promise<void>;
 }
 
-/** Compiled as a release is, once for a file of tests, in a folder of its own. */
-const release = mkdtempSync(join(tmpdir(), 'assay-cli-'));
+const release = inject('release');
 const main = join(release, 'dist/main.js');
-beforeAll(async () => {
-  copyFileSync(join(ROOT, 'package.json'), join(release, 'package.json'));
-  symlinkSync(join(ROOT, 'node_modules'), join(release, 'node_modules'));
-  symlinkSync(join(ROOT, 'assets'), join(release, 'assets'));
-  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const args = [compiler, '-p', 'tsconfig.build.json', '--outDir', join(release, 'dist')];
-  await finish(spawn(process.execPath, args, { cwd: ROOT, stdio: 'pipe' }));
-});
-afterAll(() => rmSync(release, { recursive: true, force: true }));
 
 /** The command line over a database of its own, on the engine of the run. */
 export async function startCommandLine(): Promise<CommandLine> {

@@ -111,7 +111,7 @@ describe('assay sso set', () => {
   });
 
   it('writes to the audit log what it changed, without the secret', async () => {
-    const { openDatabase } = await assay.module('db/engine.js');
+    const { openDatabase } = await assay.module('db/open.js');
     await assay.json(...SET(), '--client-secret-file', secretFile);
     const db = await openDatabase({ ...assay.database, timeout: 5_000 });
     try {

@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { send } from '../harness/server.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import type { TestDatabase } from '../harness/database.ts';
+import { engine, send } from '../harness/server.ts';
+import { createDurableDatabase } from './durable-database.ts';
 
 const ROUNDS = 3;
 const WRITERS = 32;
@@ -19,7 +22,7 @@ let token = '';
 let running: Process | undefined;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createDurableDatabase();
   await command('organization', 'create', 'acme', '--name', 'Acme');
   await command('user', 'create', '--email', 'admin@acme.example', '--organization', 'acme', '--admin');
   token = (
@@ -87,6 +90,16 @@ const createTag = (origin: string, name: string) =>
   send(origin, 'POST', '/api/tagging/v1.0/organizations/acme/tags', { token, body: { tags: [{ name }] } });
 
 describe('A server that is killed while it writes', () => {
+  it.runIf(engine() === 'postgres')('writes to a PostgreSQL that waits for the disk', async () => {
+    const db = await openDatabase({ ...database, timeout: 5_000 });
+    const setting = async (name: string) =>
+      (await db.write((tx) => sql<object>`show ${sql.raw(name)}`.execute(tx))).rows;
+    expect(await setting('fsync')).toEqual([{ fsync: 'on' }]);
+    expect(await setting('full_page_writes')).toEqual([{ full_page_writes: 'on' }]);
+    expect(await setting('synchronous_commit')).toEqual([{ synchronous_commit: 'on' }]);
+    await db.close();
+  });
+
   it('has every acknowledged write when it starts again', async () => {
     const acknowledged: string[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {

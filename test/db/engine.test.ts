@@ -292,6 +292,13 @@ onPostgres('A commit is durable, also for a role that does not ask for it', asyn
   await other.close();
 });
 
+onSqlite('A commit is durable: it waits for the disk, in a log that readers look beside', async () => {
+  const setting = (name: string) => db.write((tx) => sql<object>`pragma ${sql.raw(name)}`.execute(tx));
+  expect((await setting('journal_mode')).rows).toEqual([{ journal_mode: 'wal' }]);
+  // FULL: the log is flushed at every commit, not at every checkpoint alone.
+  expect((await setting('synchronous')).rows).toEqual([{ synchronous: 2 }]);
+});
+
 describe('The reader', () => {
   it('cannot write', async () => {
     const writer = db.read as Kysely<Tables>;

@@ -10,14 +10,8 @@ let place: TestDatabase;
 let opened: Database[];
 
 beforeEach(async () => {
-  place = await createTestDatabase();
+  place = await createTestDatabase('unmigrated');
   opened = [];
-  if (place.databaseUrl !== undefined) {
-    const client = new pg.Client({ connectionString: place.databaseUrl });
-    await client.connect();
-    await client.query('drop schema public cascade; create schema public');
-    await client.end();
-  }
 });
 afterEach(async () => {
   for (const db of opened) await db.close();

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { temporaryFolder } from './temporary.ts';
 
 /** A database of a test's own, on the engine that the run is for, and a folder for its keys. */
 export interface TestDatabase {
@@ -12,15 +12,19 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Makes an empty database; on PostgreSQL a copy of the migrated template. */
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const dataDirectory = mkdtempSync(join(tmpdir(), 'assay-test-'));
+/** Makes a database that holds nothing: a copy of the run's migrated template, or, with `'unmigrated'`, not even tables. */
+export async function createTestDatabase(
+  state: 'migrated' | 'unmigrated' = 'migrated',
+): Promise<TestDatabase> {
+  const dataDirectory = temporaryFolder();
   const removeFolder = () => rmSync(dataDirectory, { recursive: true, force: true });
   if (inject('engine') === 'sqlite') {
+    if (state === 'migrated') copyFileSync(inject('sqliteTemplate'), join(dataDirectory, 'assay.db'));
     return { dataDirectory, databaseUrl: undefined, drop: async () => removeFolder() };
   }
   const name = `assay_${randomBytes(8).toString('hex')}`;
-  await administer(`create database ${name} template assay_template`);
+  const template = state === 'migrated' ? 'assay_template' : 'template1';
+  await administer(`create database ${name} template ${template}`);
   const url = new URL(inject('postgresUrl'));
   url.pathname = `/${name}`;
   return {

@@ -182,7 +182,7 @@ describe('assay keys', () => {
     const [third, ...rest] = await assay.json('keys', 'list');
     expect(rest.map(({ kid }: { kid: string }) => kid)).toEqual([second.kid]);
 
-    const { openDatabase } = await assay.module('db/engine.js');
+    const { openDatabase } = await assay.module('db/open.js');
     const db = await openDatabase({ ...assay.database, timeout: 5_000 });
     try {
       const events = await db.read

@@ -3,16 +3,9 @@ import pg from 'pg';
 import { openDatabase } from '../../src/db/open.ts';
 import { startPostgres } from './postgres.ts';
 
-declare module 'vitest' {
-  interface ProvidedContext {
-    engine: 'sqlite' | 'postgres';
-    /** The address of the cluster's `postgres` database; empty on SQLite. */
-    postgresUrl: string;
-  }
-}
-
 /** Starts one PostgreSQL for the whole run, with a migrated template that each test file copies. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // What these tests write need not outlive them; test/crash has a cluster of its own, which flushes.
   const cluster = await startPostgres(['-c', 'fsync=off', '-c', 'full_page_writes=off']);
   const client = new pg.Client({ connectionString: cluster.url('postgres') });
   await client.connect();

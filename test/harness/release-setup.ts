@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { TestProject } from 'vitest/node';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    engine: 'sqlite' | 'postgres';
+    /** A migrated database that holds nothing, to copy; empty on PostgreSQL. */
+    sqliteTemplate: string;
+    /** The address of the cluster's `postgres` database; empty on SQLite. */
+    postgresUrl: string;
+    /** A folder with the product in it, compiled as a release is: `dist/main.js`. */
+    release: string;
+  }
+}
+
+const ROOT = new URL('../..', import.meta.url).pathname;
+
+/** Compiles the product once for the whole run, into a folder of its own. */
+export default async function setup(project: TestProject): Promise<() => void> {
+  const release = mkdtempSync(join(tmpdir(), 'assay-release-'));
+  copyFileSync(join(ROOT, 'package.json'), join(release, 'package.json'));
+  symlinkSync(join(ROOT, 'node_modules'), join(release, 'node_modules'));
+  symlinkSync(join(ROOT, 'assets'), join(release, 'assets'));
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const args = [compiler, '-p', 'tsconfig.build.json', '--outDir', join(release, 'dist')];
+  await promisify(execFile)(process.execPath, args, { cwd: ROOT });
+  project.provide('release', release);
+  return () => rmSync(release, { recursive: true, force: true });
+}
