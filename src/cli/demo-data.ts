@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from '../context.ts';
@@ -9,7 +9,8 @@ import { newDemoSecrets } from '../demo/secrets.ts';
 import type { DemoFacts, DemoManifest } from '../demo/manifest.ts';
 import { Failure } from '../domain/shared/failure.ts';
 import { DOCS_REDIRECT } from '../domain/tokens/oauth-clients.ts';
-import { listOrganizations } from '../domain/organizations/organizations.ts';
+import { hasOrganizations } from '../domain/organizations/organizations.ts';
+import { writePrivateJson } from './private-file.ts';
 
 /** How long a load by another process may take to write the manifest after its commit, in milliseconds. */
 const HANDOVER = 5_000;
@@ -37,11 +38,11 @@ export async function ensureDemo(context: Context, onlyIntoEmpty: boolean): Prom
   const { config, db, keys, clock, addresses } = context;
   const file = join(config.dataDirectory, 'demo.json');
   if ((await demoFacts(db.read)) === undefined) {
-    if (onlyIntoEmpty && (await listOrganizations(db.read)).length > 0) return undefined;
+    if (onlyIntoEmpty && (await hasOrganizations(db.read))) return undefined;
     const secrets = await newDemoSecrets();
     try {
       const manifest = await db.write((tx) => loadDemo(tx, keys, secrets, addresses.clientBaseUrl, clock()));
-      writeManifest(file, manifest);
+      writePrivateJson(file, manifest);
       return { manifest, file, outcome: 'loaded' };
     } catch (error) {
       if (!(error instanceof Failure) || error.kind !== 'conflict') throw error;
@@ -59,7 +60,7 @@ export async function ensureDemo(context: Context, onlyIntoEmpty: boolean): Prom
   const manifest = await db.write((tx) =>
     renewDemo(tx, keys, facts, secrets, addresses.clientBaseUrl, clock()),
   );
-  writeManifest(file, manifest);
+  writePrivateJson(file, manifest);
   return { manifest, file, outcome: 'renewed' };
 }
 
@@ -73,7 +74,7 @@ export function writeCurrentAddress(demo: Demo, clientBaseUrl: string): Demo {
   if (oauthClients.implicit.redirect_uri === redirect_uri) return demo;
   const implicit = { ...oauthClients.implicit, redirect_uri };
   const manifest = { ...demo.manifest, oauthClients: { ...oauthClients, implicit } };
-  writeManifest(demo.file, manifest);
+  writePrivateJson(demo.file, manifest);
   return { ...demo, manifest };
 }
 
@@ -92,7 +93,7 @@ async function withClients(
     renewDemoClients(tx, commandLine(clock()), users.staff.id, addresses.clientBaseUrl),
   );
   const manifest = { ...rest, oauthClients };
-  writeManifest(file, manifest);
+  writePrivateJson(file, manifest);
   return manifest;
 }
 
@@ -117,17 +118,4 @@ function parseManifest(file: string): OldManifest | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Under its name the file is always whole, and only its owner reads it. */
-function writeManifest(file: string, manifest: DemoManifest): void {
-  const unfinished = `${file}.${process.pid}.part`;
-  const descriptor = openSync(unfinished, 'w', 0o600);
-  try {
-    writeSync(descriptor, `${JSON.stringify(manifest, null, 2)}\n`);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(unfinished, file);
 }

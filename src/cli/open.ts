@@ -1,17 +1,24 @@
 import type { DestinationStream } from 'pino';
-import { type Config, type Flags, loadConfig } from '../config.ts';
+import { join, resolve } from 'node:path';
+import { addressesOf, type Config, type Flags, loadConfig } from '../config.ts';
 import { type Context, openContext } from '../context.ts';
 import { openingRefusal } from './refusal.ts';
+import { serverAddress } from './server-address.ts';
 
 /** In MiB. A command passes over its data once, and an import is to stay small. */
 const PAGE_CACHE = 8;
+const FIRST_MIGRATION = '0001-initial';
 
 /**
  * Opens the database that the flags and the environment name, migrated, runs `work`, and closes it again.
  * A server may have the same database open. Logs go to standard error, and only for `ASSAY_LOG_LEVEL=debug` or `trace`.
  */
 export async function withContext<T>(flags: Flags, work: (context: Context) => Promise<T>): Promise<T> {
-  const context = await openMigrated(quiet(loadConfig(flags)), process.stderr, PAGE_CACHE);
+  const config = quiet(loadConfig(flags));
+  const context = await openMigrated(config, process.stderr, PAGE_CACHE);
+  // Links that it makes lead to the server that runs over the same folder.
+  const origin = serverAddress(config.dataDirectory);
+  if (origin !== undefined) Object.assign(context.addresses, addressesOf(config, origin));
   try {
     return await work(context);
   } finally {
@@ -20,7 +27,8 @@ export async function withContext<T>(flags: Flags, work: (context: Context) => P
 }
 
 /**
- * Opens a context and applies the migrations that its database lacks.
+ * Opens a context and applies the migrations that its database lacks. Says where a new database is, so that whoever meant
+ * another one sees it.
  * @param destination where log lines go; standard output when absent
  * @param pageCache in MiB; see `DatabaseConfig`
  * @throws Refusal when the data folder or the database cannot be used
@@ -33,12 +41,19 @@ export async function openMigrated(
   let context: Context | undefined;
   try {
     context = await openContext(config, destination, pageCache);
-    await context.db.migrate();
+    const applied = await context.db.migrate();
+    if (applied[0] === FIRST_MIGRATION) process.stderr.write(`New database: ${placeOf(config)}\n`);
     return context;
   } catch (error) {
     await context?.db.close();
     throw openingRefusal(error, config);
   }
+}
+
+function placeOf({ databaseUrl, dataDirectory }: Config): string {
+  if (databaseUrl === undefined) return resolve(join(dataDirectory, 'assay.db'));
+  const { host, pathname } = new URL(databaseUrl);
+  return `${host}${pathname}`;
 }
 
 /** @returns the configuration with logs switched off, unless someone is debugging */

@@ -39,6 +39,11 @@ export function pairs(values: Readonly<Record<string, Cell>>): string[] {
   return align(Object.entries(values).map(([name, value]) => [name, show(value)]));
 }
 
+/** @returns a text as a shell takes it for one word */
+export function printableArgument(text: string): string {
+  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 function align(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_cell, column) =>
     Math.max(...rows.map((row) => [...(row[column] ?? '')].length)),

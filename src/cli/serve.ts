@@ -9,6 +9,9 @@ import { welcomeLines } from './demo-welcome.ts';
 import { openMigrated } from './open.ts';
 import { printLines } from './output.ts';
 import { codeOf, Refusal } from './refusal.ts';
+import { firstSteps } from './first-steps.ts';
+import { forgetServerAddress, tellServerAddress } from './server-address.ts';
+import { hasOrganizations } from '../domain/organizations/organizations.ts';
 
 const SHUTDOWN_MILLISECONDS = 10_000;
 const SWEEP_MILLISECONDS = 50;
@@ -48,6 +51,7 @@ export function registerServe(program: Command): void {
       const { origin, demo, context } = server;
       printLines(`assay listening on ${origin}`);
       if (demo !== undefined) printLines(...welcomeLines(demo.manifest, origin, context.config.areas));
+      else if (!(await hasOrganizations(context.db.read))) printLines(...firstSteps(origin, flags.data));
     });
 }
 
@@ -72,6 +76,7 @@ async function startServer(config: Config): Promise<RunningServer> {
     const { port } = app.server.address() as AddressInfo;
     const origin = `http://${hostInUrl(config.host)}:${port}`;
     Object.assign(context.addresses, addressesOf(config, origin));
+    tellServerAddress(config.dataDirectory, origin);
     return {
       context,
       origin,
@@ -80,6 +85,7 @@ async function startServer(config: Config): Promise<RunningServer> {
       async close() {
         // A connection whose last request ends only now would stay open, idle, for as long as its client likes.
         const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MILLISECONDS);
+        forgetServerAddress(config.dataDirectory);
         await app.close().finally(() => clearInterval(sweep));
         await context.db.close();
       },

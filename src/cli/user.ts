@@ -23,6 +23,7 @@ import { withContext } from './open.ts';
 import { requireOrganization } from './organization.ts';
 import { pairs, printJson, printLines, table } from './output.ts';
 import { Refusal } from './refusal.ts';
+import { serverAddress } from './server-address.ts';
 
 interface CreateOptions extends CommonOptions {
   email: string;
@@ -248,7 +249,7 @@ export function registerUser(program: Command): void {
 }
 
 function tellAssumedAddress(config: Config, addresses: Addresses): void {
-  if (config.clientBaseUrl !== undefined) return;
+  if (config.clientBaseUrl !== undefined || serverAddress(config.dataDirectory) !== undefined) return;
   process.stderr.write(
     `The link assumes that the server's address is ${addresses.clientBaseUrl}. Set ASSAY_CLIENT_BASE_URL if it is not.\n`,
   );

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
@@ -25,9 +25,11 @@ describe('assay serve', () => {
     const server = await assay.serve('--no-demo');
     expect(await health(server)).toBe(200);
     const { code, stdout, stderr } = await server.stop();
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(code).toBe(0);
+    // On PostgreSQL a copy of the migrated template is not new.
+    expect(stderr).toBe(engine() === 'sqlite' ? `New database: ${join(data, 'assay.db')}\n` : '');
     const plain = lines(stdout).filter((line) => !line.startsWith('{'));
-    expect(plain).toEqual([`assay listening on ${server.origin}`]);
+    expect(plain[0]).toBe(`assay listening on ${server.origin}`);
     expect(server.origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     for (const line of logged(stdout)) expect(JSON.parse(line)).toHaveProperty('time');
     expect(existsSync(join(data, 'demo.json'))).toBe(false);
@@ -103,6 +105,40 @@ describe('assay serve', () => {
     expect((await silent.stop()).stdout).not.toContain(admin.token);
   });
 
+  it('prints what comes next where there is nothing yet, each line to paste', async () => {
+    const server = await assay.serve('--no-demo');
+    const steps = () => lines(server.output()).filter((line) => /^(npx )?assay (?!listening)/.test(line));
+    await expect.poll(steps).toHaveLength(3);
+    for (const step of steps()) {
+      const words = step.replace(/^(npx )?assay /, '').match(/"[^"]*"|'[^']*'|\S+/g) ?? [];
+      const { code, stderr } = await assay.run(words.map((word) => word.replace(/^(["'])(.*)\1$/, '$2')));
+      expect({ step, code, stderr }).toEqual({ step, code: 0, stderr: '' });
+    }
+    await server.stop();
+    const again = await assay.serve('--no-demo');
+    expect((await again.stop()).stdout).not.toContain('These come next');
+  });
+
+  it('lets commands make links that lead to it, as long as it runs', async () => {
+    const create = (name: string) =>
+      assay.run(['user', 'create', '--email', `${name}@example.com`, '--staff']);
+    const server = await assay.serve('--no-demo');
+    const during = await create('ada');
+    expect(during.stdout).toContain(`${server.origin}/invitation`);
+    expect(during.stderr).toBe('');
+    const configured = await assay.run(['user', 'create', '--email', 'eve@example.com', '--staff'], {
+      env: { ASSAY_CLIENT_BASE_URL: 'https://assay.example' },
+    });
+    expect(configured.stdout).toContain('https://assay.example/invitation');
+    await server.stop();
+    const after = await create('bob');
+    expect(after.stdout).not.toContain(server.origin);
+    expect(after.stderr).toContain('The link assumes that');
+    // A process that was killed leaves its word behind, and another one may have its number by now.
+    writeFileSync(join(data, 'server.json'), JSON.stringify({ origin: server.origin, pid: 2 ** 22 + 1 }));
+    expect((await create('joe')).stdout).not.toContain(server.origin);
+  });
+
   it('loads no demo data beside an organization', async () => {
     await assay.json('organization', 'create', 'acme', '--name', 'Acme');
     const server = await assay.serve();
@@ -136,6 +172,7 @@ describe('assay serve', () => {
   });
 
   it('says which port is taken', async () => {
+    await assay.json('migrate');
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const address = other.address();
@@ -149,6 +186,7 @@ describe('assay serve', () => {
   });
 
   it('says which address is none of its own', async () => {
+    await assay.json('migrate');
     const { code, stderr } = await assay.run(['serve', '--no-demo', '--port', '0', '--host', '192.0.2.1']);
     expect({ code, stderr }).toEqual({
       code: 1,

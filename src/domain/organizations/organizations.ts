@@ -112,6 +112,11 @@ export interface ListedOrganization extends Organization {
   second_factor: 'required' | 'optional';
 }
 
+export async function hasOrganizations(db: Reader): Promise<boolean> {
+  const any = db.selectFrom('organizations').select('id').where('kind', '=', 'organization').limit(1);
+  return (await any.execute()).length > 0;
+}
+
 export async function listOrganizations(db: Reader): Promise<ListedOrganization[]> {
   const rows = await db
     .selectFrom('organizations')
