@@ -1,6 +1,6 @@
 import { commandLine } from '../src/auth/callers.ts';
 import { hashPassword } from '../src/auth/passwords.ts';
-import { loadKeys } from '../src/auth/keys.ts';
+import { openKeys } from '../src/domain/tokens/deployment-keys.ts';
 import type { Database, Transaction } from '../src/db/engine.ts';
 import type { Tables } from '../src/db/schema.ts';
 import { GROUP_ROLES } from '../src/domain/assessments/groups.ts';
@@ -24,7 +24,11 @@ export async function fillDatabase(
   dataDirectory: string,
   issuer: string,
 ): Promise<{ dataset: Dataset; token: string }> {
-  const keys = await loadKeys(dataDirectory, { current: () => issuer, accepts: (name) => name === issuer });
+  const { keys } = await openKeys(
+    db,
+    { masterKey: undefined, dataDirectory, makesMasterKey: true },
+    { current: () => issuer, accepts: (name) => name === issuer },
+  );
   const act = commandLine(START);
   const organization = 'bench';
   const { id: organizationId } = await db.write((tx) =>

@@ -1,7 +1,9 @@
+import type { KeyObject } from 'node:crypto';
 import { resolve } from 'node:path';
 import { isAddressBlock } from './auth/addresses.ts';
 import type { ExternalIssuerSettings } from './auth/external-issuer.ts';
 import type { IssuerName } from './auth/keys.ts';
+import { parseMasterKey } from './auth/master-key.ts';
 import { ConfigError } from './config-error.ts';
 import { toExternalIssuer } from './external-issuer-config.ts';
 
@@ -11,10 +13,14 @@ export type AreaName = (typeof AREA_NAMES)[number];
 
 /** Everything that a deployment can choose. Times are milliseconds, sizes bytes. */
 export interface Config {
-  /** Keys, the demo manifest and, on SQLite, the database. */
+  /** The demo manifest, the master key unless there is one below and, on SQLite, the database. */
   dataDirectory: string;
   /** `postgres://…`; absent means SQLite in the data folder. */
   databaseUrl: string | undefined;
+  /** What the keys in the database are sealed with; `undefined` means a key in the data folder. */
+  masterKey: KeyObject | undefined;
+  /** What they were sealed with until now, where `assay keys reseal` cannot find it in the data folder. */
+  oldMasterKey: KeyObject | undefined;
   host: string;
   /** 0 picks a free one. */
   port: number;
@@ -104,6 +110,8 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
   return Object.freeze({
     dataDirectory: resolve(flags.data ?? text('ASSAY_DATA') ?? 'data'),
     databaseUrl: toDatabaseUrl(text('ASSAY_DATABASE_URL')),
+    masterKey: toMasterKey('ASSAY_MASTER_KEY', text('ASSAY_MASTER_KEY')),
+    oldMasterKey: toMasterKey('ASSAY_OLD_MASTER_KEY', text('ASSAY_OLD_MASTER_KEY')),
     host: flags.host ?? text('ASSAY_HOST') ?? '127.0.0.1',
     port: integer('PORT', 8080, 0, 65_535, flags.port),
     areas: toAreas(flags.areas === undefined ? 'ASSAY_AREAS' : '--areas', flags.areas ?? text('ASSAY_AREAS')),
@@ -225,6 +233,15 @@ function toDatabaseUrl(value: string | undefined): string | undefined {
     throw new ConfigError('ASSAY_DATABASE_URL must look like postgres://user:password@host:5432/database.');
   }
   return value;
+}
+
+function toMasterKey(name: string, value: string | undefined): KeyObject | undefined {
+  if (value === undefined) return undefined;
+  const key = parseMasterKey(value);
+  // The value may be nearly the key, so the message does not repeat it.
+  if (key === undefined)
+    throw new ConfigError(`${name} must be 32 bytes in base64. "openssl rand -base64 32" makes one.`);
+  return key;
 }
 
 function toSmtpUrl(value: string | undefined): string | undefined {

@@ -1,10 +1,12 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { type Keys, loadKeys } from './auth/keys.ts';
+import type { KeyObject } from 'node:crypto';
+import type { Keys } from './auth/keys.ts';
 import { type Addresses, addressesOf, type Config, issuerName } from './config.ts';
 import type { Database } from './db/engine.ts';
 import { openDatabase } from './db/open.ts';
 import { JobSignal } from './domain/shared/jobs.ts';
 import { isoTime } from './domain/shared/time.ts';
+import { openKeys } from './domain/tokens/deployment-keys.ts';
 
 /** Bytes of log that wait for a reader; what comes then is dropped, as memory is finite. */
 const MAX_LOG_BUFFER = 16 * 1024 * 1024;
@@ -14,9 +16,13 @@ export interface Context {
   config: Config;
   db: Database;
   keys: Keys;
+  /** What the keys in the database are sealed with. */
+  masterKey: KeyObject;
   log: Logger;
   /** The time now, in milliseconds since 1970. */
   clock: () => number;
+  /** Names of the migrations that the database lacked when it was opened. */
+  applied: readonly string[];
   /** Tells this process of work that was added. */
   jobs: JobSignal;
   /** Complete once a server knows where it listens. */
@@ -24,14 +30,16 @@ export interface Context {
 }
 
 /**
- * Opens the database and the keys. The database may still need its migrations.
+ * Opens the database, applies the migrations that it lacks, and opens the keys in it.
  * @param destination where log lines go; standard output when absent
- * @param pageCache in MiB; see `DatabaseConfig`
+ * @param command what is different for a command: its page cache (see `DatabaseConfig`), and that it makes no master key
+ *   that a server over the same database might not have
+ * @throws WrongMasterKey, NoKeysYet as `openKeys` does
  */
 export async function openContext(
   config: Config,
   destination?: DestinationStream,
-  pageCache?: number,
+  command?: { pageCache: number },
 ): Promise<Context> {
   const log = pino(
     { level: config.logLevel, base: null, timestamp: logTime, serializers: { err: describeError } },
@@ -39,15 +47,24 @@ export async function openContext(
     destination ?? pino.destination({ sync: false, maxLength: MAX_LOG_BUFFER }),
   );
   const addresses = addressesOf(config, `http://${hostInUrl(config.host)}:${config.port}`);
-  // Before the database, which would have to be closed again if this failed.
-  const keys = await loadKeys(config.dataDirectory, issuerName(config, addresses));
+  const { dataDirectory, databaseUrl, masterKey } = config;
   const db = await openDatabase({
-    databaseUrl: config.databaseUrl,
-    dataDirectory: config.dataDirectory,
+    databaseUrl,
+    dataDirectory,
     timeout: config.requestTimeout,
-    pageCache,
+    pageCache: command?.pageCache,
   });
-  return { config, db, keys, log, clock: Date.now, jobs: new JobSignal(), addresses };
+  try {
+    const applied = await db.migrate();
+    // The folder of a SQLite database is the server's.
+    const makesMasterKey = command === undefined || databaseUrl === undefined;
+    const source = { masterKey, dataDirectory, makesMasterKey };
+    const opened = await openKeys(db, source, issuerName(config, addresses));
+    return { config, db, applied, ...opened, log, clock: Date.now, jobs: new JobSignal(), addresses };
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
 }
 
 /** What a log line tells of an error. Drivers put more into theirs: rows, parameters, statements. */

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_LENGTH = 12;
@@ -7,11 +7,11 @@ const TAG_LENGTH = 16;
 /**
  * Encrypts what the server must read again and nobody else may: AES-256-GCM under a key that is derived for the purpose
  * (RFC 5869).
- * @param secret the deployment's
+ * @param secret the deployment's, or its master key
  * @param purpose what it is for; opening it for another purpose fails
  * @returns base64url
  */
-export function seal(secret: Uint8Array, purpose: string, text: string): string {
+export function seal(secret: Uint8Array | KeyObject, purpose: string, text: string): string {
   const nonce = randomBytes(NONCE_LENGTH);
   const cipher = createCipheriv(CIPHER, keyFor(secret, purpose), nonce);
   return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString(
@@ -20,7 +20,7 @@ export function seal(secret: Uint8Array, purpose: string, text: string): string 
 }
 
 /** @returns the text; `undefined` when it was sealed with another secret or for another purpose, or was changed */
-export function unseal(secret: Uint8Array, purpose: string, sealed: string): string | undefined {
+export function unseal(secret: Uint8Array | KeyObject, purpose: string, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes.length < NONCE_LENGTH + TAG_LENGTH) return undefined;
   const decipher = createDecipheriv(CIPHER, keyFor(secret, purpose), bytes.subarray(0, NONCE_LENGTH), {
@@ -36,6 +36,6 @@ export function unseal(secret: Uint8Array, purpose: string, sealed: string): str
   }
 }
 
-function keyFor(secret: Uint8Array, purpose: string): Buffer {
+function keyFor(secret: Uint8Array | KeyObject, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', `assay ${purpose}`, 32));
 }

@@ -11,9 +11,9 @@ export function registerBackup(program: Command): void {
   addCommand(program, 'backup <file>', {
     description: 'Copy the SQLite database into a new file, consistent also while a server writes',
     notes:
-      'The file is whole or not there. It holds everything but the keys in DATA/keys: keep a copy of that folder too.\n' +
-      'To restore, stop the server, put the file back as DATA/assay.db, remove assay.db-wal and assay.db-shm, and start\n' +
-      'again. PostgreSQL has tools of its own for this: pg_dump.',
+      'The file is whole or not there. It holds everything but the master key that its keys are sealed with: keep a copy of\n' +
+      'ASSAY_MASTER_KEY or DATA/keys/master.key elsewhere. To restore, stop the server, put the file back as DATA/assay.db,\n' +
+      'remove assay.db-wal and assay.db-shm, and start again. PostgreSQL has tools of its own for this: pg_dump.',
     examples: [['assay backup /backups/assay-2026-11-21.db']],
   }).action(async (file: string, { json, ...flags }: CommonOptions) => {
     const config = loadConfig(flags);

@@ -1,11 +1,16 @@
 import type { Command } from 'commander';
 import { commandLine } from '../auth/callers.ts';
-import { addSigningKey, listSigningKeys, removeSigningKey, type SigningKey } from '../auth/keys.ts';
-import type { Context } from '../context.ts';
-import { keysOutOfUse, recordRemoval, recordRotation } from '../domain/tokens/signing-keys.ts';
+import { newSigningKey } from '../auth/keys.ts';
+import { fingerprintOf, folderMasterKey, makeFolderMasterKey } from '../auth/master-key.ts';
+import { type Config, loadConfig } from '../config.ts';
+import { openDatabase } from '../db/open.ts';
+import { WrongMasterKey } from '../domain/tokens/deployment-keys.ts';
+import { resealKeys } from '../domain/tokens/master-key-change.ts';
+import { listSigningKeys, removeSigningKey, rotateSigningKey } from '../domain/tokens/signing-keys.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { withContext } from './open.ts';
 import { printJson, printLines, table } from './output.ts';
+import { openingRefusal, Refusal } from './refusal.ts';
 
 export function registerKeys(program: Command): void {
   const family = addFamily(program, 'keys', 'Keys, with which access tokens are signed');
@@ -14,14 +19,15 @@ export function registerKeys(program: Command): void {
     description: 'Make a new signing key, and take away those that no valid token needs any more',
     notes:
       'Tokens that are out stay good: the key that signed them goes on verifying, and is taken away by a later rotation.\n' +
-      'A running server follows at once. Instances that have a copy of the data folder need the new files copied.',
+      'Running servers follow at once.',
     examples: [['assay keys rotate'], ['assay keys rotate --json', 'for a job that runs every month']],
   }).action(({ json, ...flags }: CommonOptions) =>
-    withContext(flags, async (context) => {
-      const { added, removed } = await rotate(context);
-      if (json === true) return printJson({ added: added.kid, removed });
+    withContext(flags, async ({ db, masterKey, clock }) => {
+      const key = await newSigningKey();
+      const removed = await db.write((tx) => rotateSigningKey(tx, commandLine(clock()), masterKey, key));
+      if (json === true) return printJson({ added: key.kid, removed });
       printLines(
-        `Key ${added.kid} signs from now on.`,
+        `Key ${key.kid} signs from now on.`,
         ...removed.map((kid) => `Key ${kid} is taken away: no valid token needs it.`),
       );
     }),
@@ -31,10 +37,10 @@ export function registerKeys(program: Command): void {
     description: 'List the signing keys, newest first, without their private parts',
     examples: [['assay keys list']],
   }).action(({ json, ...flags }: CommonOptions) =>
-    withContext(flags, async ({ config }) => {
-      const keys = listSigningKeys(config.dataDirectory).map(({ kid, createdAt }, index) => ({
+    withContext(flags, async ({ db }) => {
+      const keys = (await listSigningKeys(db.read)).map(({ kid, createdAt }, index) => ({
         kid,
-        created_at: createdAt === 0 ? null : new Date(createdAt).toISOString(),
+        created_at: new Date(createdAt).toISOString(),
         use: index === 0 ? 'signs and verifies' : 'verifies',
       }));
       if (json === true) return printJson(keys);
@@ -47,18 +53,59 @@ export function registerKeys(program: Command): void {
       );
     }),
   );
+
+  addCommand(family, 'remove <kid>', {
+    description: 'Take a signing key away that leaked: every token that it signed ends at once',
+    examples: [['assay keys rotate'], ['assay keys remove 3Yd0…', 'with a kid of "assay keys list"']],
+  }).action((kid: string, { json, ...flags }: CommonOptions) =>
+    withContext(flags, async ({ db, clock }) => {
+      await db.write((tx) => removeSigningKey(tx, commandLine(clock()), kid));
+      if (json === true) return printJson({ removed: kid });
+      printLines(`Key ${kid} is taken away, and its tokens have ended.`);
+    }),
+  );
+
+  addCommand(family, 'reseal', {
+    description: 'Seal the keys in the database with another master key',
+    notes:
+      'The new one is ASSAY_MASTER_KEY or, without it, the key in the data folder, which is made if need be. The one\n' +
+      'until now is ASSAY_OLD_MASTER_KEY, or the key in the data folder. Nothing that was signed or sealed ends.\n' +
+      'Give running servers the new master key and start them again: they cannot open keys that are made from now on.',
+    examples: [
+      [
+        'ASSAY_MASTER_KEY="$(openssl rand -base64 32)" assay keys reseal',
+        'from the data folder to the environment',
+      ],
+      ['ASSAY_OLD_MASTER_KEY=… ASSAY_MASTER_KEY=… assay keys reseal', 'from one to another'],
+    ],
+  }).action(async ({ json, ...flags }: CommonOptions) => {
+    const { after, changed } = await reseal(loadConfig(flags));
+    if (json === true) printJson({ fingerprint: after, changed });
+    else if (changed) printLines(`The keys are sealed with the master key ${after} from now on.`);
+    else printLines(`The keys are sealed with the master key ${after} already.`);
+  });
 }
 
-async function rotate(context: Context): Promise<{ added: SigningKey; removed: string[] }> {
-  const { config, db, clock } = context;
-  const act = commandLine(clock());
-  const [before] = listSigningKeys(config.dataDirectory);
-  const added = await addSigningKey(config.dataDirectory, act.now);
-  await db.write((tx) => recordRotation(tx, act, { before: before?.kid ?? null, after: added.kid }));
-  const removed = await keysOutOfUse(db.read, listSigningKeys(config.dataDirectory), act.now);
-  for (const { kid } of removed) {
-    await db.write((tx) => recordRemoval(tx, act, kid));
-    removeSigningKey(config.dataDirectory, kid);
+async function reseal(config: Config): Promise<{ after: string; changed: boolean }> {
+  const { databaseUrl, dataDirectory, requestTimeout: timeout, masterKey, oldMasterKey } = config;
+  try {
+    const db = await openDatabase({ databaseUrl, dataDirectory, timeout });
+    try {
+      await db.migrate();
+      const inFolder = folderMasterKey(dataDirectory);
+      const next = masterKey ?? inFolder ?? (oldMasterKey && makeFolderMasterKey(dataDirectory));
+      if (next === undefined) throw new Refusal('There is no master key here: set ASSAY_MASTER_KEY.', 2);
+      const atHand = [oldMasterKey, inFolder].filter((key) => key !== undefined);
+      const change = await db.write((tx) => resealKeys(tx, commandLine(Date.now()), atHand, next));
+      return { after: fingerprintOf(next), changed: change !== undefined };
+    } finally {
+      await db.close();
+    }
+  } catch (error) {
+    if (!(error instanceof WrongMasterKey)) throw openingRefusal(error, config);
+    throw new Refusal(
+      `The keys in this database are sealed with the master key ${error.needed}, which is neither ASSAY_OLD_MASTER_KEY nor in ` +
+        `${dataDirectory}/keys. Name the server's data folder with --data, or set ASSAY_OLD_MASTER_KEY.`,
+    );
   }
-  return { added, removed: removed.map(({ kid }) => kid) };
 }

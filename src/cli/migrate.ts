@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { loadConfig } from '../config.ts';
-import { openContext } from '../context.ts';
+import { openDatabase } from '../db/open.ts';
 import { addCommand, type CommonOptions } from './command.ts';
-import { quiet } from './open.ts';
 import { printJson, printLines } from './output.ts';
 import { openingRefusal } from './refusal.ts';
 
@@ -17,9 +16,11 @@ export function registerMigrate(program: Command): void {
       ['ASSAY_DATABASE_URL=postgres://assay@db/assay assay migrate', 'migrate PostgreSQL'],
     ],
   }).action(async ({ json, ...flags }: CommonOptions) => {
-    const config = quiet(loadConfig(flags));
+    const config = loadConfig(flags);
+    const { databaseUrl, dataDirectory, requestTimeout: timeout } = config;
     try {
-      const { db } = await openContext(config, process.stderr);
+      // Without its keys, which it does not need.
+      const db = await openDatabase({ databaseUrl, dataDirectory, timeout });
       const applied = await db.migrate().finally(() => db.close());
       if (json === true) printJson({ applied });
       else if (applied.length === 0) printLines('The database is up to date.');

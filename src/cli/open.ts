@@ -15,7 +15,7 @@ const FIRST_MIGRATION = '0001-initial';
  */
 export async function withContext<T>(flags: Flags, work: (context: Context) => Promise<T>): Promise<T> {
   const config = quiet(loadConfig(flags));
-  const context = await openMigrated(config, process.stderr, PAGE_CACHE);
+  const context = await openOrRefuse(config, process.stderr, { pageCache: PAGE_CACHE });
   // Links that it makes lead to the server that runs over the same folder.
   const origin = serverAddress(config.dataDirectory);
   if (origin !== undefined) Object.assign(context.addresses, addressesOf(config, origin));
@@ -27,25 +27,22 @@ export async function withContext<T>(flags: Flags, work: (context: Context) => P
 }
 
 /**
- * Opens a context and applies the migrations that its database lacks. Says where a new database is, so that whoever meant
+ * Opens a context. Says where a new database is, so that whoever meant
  * another one sees it.
  * @param destination where log lines go; standard output when absent
- * @param pageCache in MiB; see `DatabaseConfig`
- * @throws Refusal when the data folder or the database cannot be used
+ * @param command see `openContext`
+ * @throws Refusal when the data folder, the database or its keys cannot be used
  */
-export async function openMigrated(
+export async function openOrRefuse(
   config: Config,
   destination?: DestinationStream,
-  pageCache?: number,
+  command?: { pageCache: number },
 ): Promise<Context> {
-  let context: Context | undefined;
   try {
-    context = await openContext(config, destination, pageCache);
-    const applied = await context.db.migrate();
-    if (applied[0] === FIRST_MIGRATION) process.stderr.write(`New database: ${placeOf(config)}\n`);
+    const context = await openContext(config, destination, command);
+    if (context.applied[0] === FIRST_MIGRATION) process.stderr.write(`New database: ${placeOf(config)}\n`);
     return context;
   } catch (error) {
-    await context?.db.close();
     throw openingRefusal(error, config);
   }
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type Config, ConfigError } from '../config.ts';
 import { Unavailable } from '../db/engine.ts';
 import { Failure, type Fault } from '../domain/shared/failure.ts';
+import { NoKeysYet, WrongMasterKey } from '../domain/tokens/deployment-keys.ts';
 
 /** Why a command was not done, in one line that says what to do next. */
 export class Refusal extends Error {
@@ -40,6 +41,12 @@ export function refusalOf(error: unknown, command: Command | undefined): Refusal
 
 /** @returns what to tell when the data folder or the database cannot be opened */
 export function openingRefusal(error: unknown, config: Config): unknown {
+  if (error instanceof WrongMasterKey) return wrongMasterKey(error, config);
+  if (error instanceof NoKeysYet) {
+    return new Refusal(
+      'This database has no keys yet. Start the server first, which makes them, or set ASSAY_MASTER_KEY to what the server has.',
+    );
+  }
   const code = codeOf(error) ?? codeOf((error as Error | undefined)?.cause);
   if (config.databaseUrl !== undefined) {
     const { host, pathname, username } = new URL(config.databaseUrl);
@@ -69,6 +76,21 @@ export function openingRefusal(error: unknown, config: Config): unknown {
     );
   }
   return error;
+}
+
+/** Names both master keys: the one that is needed, and the one that is here. */
+function wrongMasterKey({ needed, found }: WrongMasterKey, config: Config): Refusal {
+  const folder = `${config.dataDirectory}/keys`;
+  const here =
+    config.masterKey !== undefined
+      ? `ASSAY_MASTER_KEY is ${found}`
+      : found === undefined
+        ? `${folder} has none`
+        : `the one in ${folder} is ${found}`;
+  return new Refusal(
+    `The keys in this database are sealed with the master key ${needed}, and ${here}. ` +
+      "Name the server's data folder with --data, or set ASSAY_MASTER_KEY to what the server has.",
+  );
 }
 
 /** Names the option or the argument that a fault is about, as the user typed it. */

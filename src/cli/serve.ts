@@ -6,7 +6,7 @@ import { AREA_NAMES } from '../config.ts';
 import { addCommand } from './command.ts';
 import { type Demo, ensureDemo, writeCurrentAddress } from './demo-data.ts';
 import { welcomeLines } from './demo-welcome.ts';
-import { openMigrated } from './open.ts';
+import { openOrRefuse } from './open.ts';
 import { printLines } from './output.ts';
 import { codeOf, Refusal } from './refusal.ts';
 import { firstSteps } from './first-steps.ts';
@@ -61,7 +61,7 @@ export function registerServe(program: Command): void {
  * @throws Refusal when the database cannot be used, or the address cannot be listened on
  */
 async function startServer(config: Config): Promise<RunningServer> {
-  const context = await openMigrated(config);
+  const context = await openOrRefuse(config);
   try {
     const demo = config.demo ? await ensureDemo(context, true) : undefined;
     // Only a server pays for loading the HTTP part.

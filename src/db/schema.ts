@@ -10,8 +10,15 @@ export interface Tables {
   users: UserTable;
   staff_organizations: { user_id: number; organization_id: number };
   tokens: TokenTable;
-  /** One row: how often a user or a token has changed so that a credential may have ended. */
-  credential_changes: { id: number; changes: number };
+  /**
+   * One row: how often a user or a token has changed so that a credential may have ended, and how often the signing keys
+   * have.
+   */
+  credential_changes: { id: number; changes: number; key_changes: number };
+  /** One row, or none before the first start: the secret that all instances share, and the master key's fingerprint. */
+  deployment_keys: { id: number; master_fingerprint: string; sealed_secret: string };
+  /** The key with the highest number signs. */
+  signing_keys: { kid: string; number: number; created_at: number; sealed_key: string };
   assessment_groups: { id: Generated<number>; organization_id: number; name: string; created_at: number };
   group_members: GroupMemberTable;
   group_member_counts: { group_id: number; role: string; members: number };

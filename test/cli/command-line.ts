@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -30,6 +31,8 @@ export interface CommandLine {
   /** Runs a shell, to paste something into. */
   shell(script: string): Promise<Finished>;
   database: TestDatabase;
+  /** What `ASSAY_MASTER_KEY` is; `undefined` where the key is in the data folder. */
+  masterKey: string | undefined;
   /** Imports a module as it is compiled: `importers/nmap-thread.js`. */
   module(path: string): Promise<any>;
   close(): Promise<void>;
@@ -41,6 +44,8 @@ const main = join(release, 'dist/main.js');
 /** The command line over a database of its own, on the engine of the run. */
 export async function startCommandLine(): Promise<CommandLine> {
   const database = await createTestDatabase();
+  // On PostgreSQL only a server makes a master key in its folder.
+  const masterKey = database.databaseUrl === undefined ? undefined : randomBytes(32).toString('base64');
   const servers = new Set<ChildProcess>();
 
   const start = (args: readonly string[], env: Record<string, string> = {}, data = database.dataDirectory) =>
@@ -51,6 +56,7 @@ export async function startCommandLine(): Promise<CommandLine> {
         PATH: process.env['PATH'],
         ASSAY_DATA: data,
         ...(database.databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: database.databaseUrl }),
+        ...(masterKey === undefined ? {} : { ASSAY_MASTER_KEY: masterKey }),
         ...env,
       },
     });
@@ -62,6 +68,7 @@ export async function startCommandLine(): Promise<CommandLine> {
 
   return {
     database,
+    masterKey,
     module: (path) => import(join(release, 'dist', path)),
     run,
     async json(...args) {

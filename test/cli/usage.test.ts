@@ -23,6 +23,8 @@ const COMMANDS = [
   'token revoke',
   'keys rotate',
   'keys list',
+  'keys remove',
+  'keys reseal',
   'organization create',
   'organization list',
   'organization group create',
@@ -108,6 +110,7 @@ describe.runIf(engine() === 'sqlite')('a command that is used wrongly', () => {
     ['ASSAY_RATE_LIMIT', '-1'],
     ['ASSAY_BASE_URL', 'nowhere'],
     ['ASSAY_DATABASE_URL', 'mysql://db/assay'],
+    ['ASSAY_MASTER_KEY', 'c2hvcnQ='],
   ])('with a bad %s', async (name, value) => {
     const { code, stdout, stderr } = await assay.run(['user', 'list'], { env: { [name]: value } });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -128,7 +131,10 @@ describe('a command that cannot do its work', () => {
   it('says so when the data folder is none', async () => {
     const file = join(assay.database.dataDirectory, 'file');
     writeFileSync(file, '');
-    const { code, stderr } = await assay.run(['organization', 'list'], { data: join(file, 'data') });
+    const { code, stderr } = await assay.run(['organization', 'list'], {
+      data: join(file, 'data'),
+      env: { ASSAY_MASTER_KEY: '' },
+    });
     expect(code).toBe(1);
     expect(stderr).toMatch(
       /^assay: The data folder .* cannot be used \(ENOTDIR\)\. Choose one with --data\.\n$/,

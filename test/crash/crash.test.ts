@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -17,6 +18,8 @@ interface Process {
   origin: string;
 }
 
+/** Where the database is in no folder, commands need one. */
+const masterKey = randomBytes(32).toString('base64');
 let database: TestDatabase;
 let token = '';
 let running: Process | undefined;
@@ -45,7 +48,9 @@ function start(args: readonly string[]): ChildProcess {
         ...process.env,
         ASSAY_RATE_LIMIT: '0',
         ASSAY_LOG_LEVEL: 'silent',
-        ...(database.databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: database.databaseUrl }),
+        ...(database.databaseUrl === undefined
+          ? {}
+          : { ASSAY_DATABASE_URL: database.databaseUrl, ASSAY_MASTER_KEY: masterKey }),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     },

@@ -1,9 +1,9 @@
 import { createHash, createPublicKey, type JsonWebKey } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { decodeJwt, exportJWK, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unseal } from '../../src/auth/sealing.ts';
 import { randomText } from '../../src/auth/secrets.ts';
+import { purposeOf } from '../../src/domain/tokens/deployment-keys.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 import { applicationsOf, REDIRECT, type TestClient } from './applications.ts';
@@ -27,11 +27,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The private key of the server, as whoever stole the folder would have it. */
+/** The private key of the server, as whoever stole the database and the master key would have it. */
 async function ownKey(): Promise<{ key: Awaited<ReturnType<typeof importJWK>>; jwk: JWK & { kid: string } }> {
-  const folder = join(server.context.config.dataDirectory, 'keys');
-  const [name = ''] = readdirSync(folder).filter((file) => file.startsWith('signing-'));
-  const jwk = JSON.parse(readFileSync(join(folder, name), 'utf8')) as JWK & { kid: string };
+  const { db, masterKey } = server.context;
+  const { kid, sealed_key } = await db.read.selectFrom('signing_keys').selectAll().executeTakeFirstOrThrow();
+  const jwk = JSON.parse(unseal(masterKey, purposeOf(kid), sealed_key) ?? '') as JWK & { kid: string };
   return { key: await importJWK(jwk, 'ES256'), jwk };
 }
 

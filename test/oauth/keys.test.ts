@@ -1,10 +1,17 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addSigningKey, listSigningKeys, loadKeys, removeSigningKey } from '../../src/auth/keys.ts';
-import { issuerName } from '../../src/config.ts';
-import { keysOutOfUse } from '../../src/domain/tokens/signing-keys.ts';
+import { commandLine } from '../../src/auth/callers.ts';
+import { newSigningKey } from '../../src/auth/keys.ts';
+import { openContext } from '../../src/context.ts';
+import {
+  keysOutOfUse,
+  listSigningKeys,
+  removeSigningKey,
+  rotateSigningKey,
+} from '../../src/domain/tokens/signing-keys.ts';
+import type { Transaction } from '../../src/db/engine.ts';
 import { type CommandLine, startCommandLine } from '../cli/command-line.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
@@ -20,63 +27,86 @@ describe('Rotating the signing key', () => {
   });
   afterAll(() => server.close());
 
+  const kids = async () => (await listSigningKeys(server.context.db.read)).map(({ kid }) => kid);
+  const rotate = async () => {
+    const { db, masterKey } = server.context;
+    const key = await newSigningKey();
+    await db.write((tx) => rotateSigningKey(tx, commandLine(now), masterKey, key));
+    return key;
+  };
+  const remove = (kid: string) =>
+    server.context.db.write((tx) => removeSigningKey(tx, commandLine(now), kid));
+
   it('a running server follows: old tokens go on, new ones have the new key, and both are public', async () => {
-    const { config, addresses } = server.context;
     const apps = applicationsOf(server);
     const user = await worldOf(server).user();
     const client = await apps.client();
-    // What another instance has, which shares the folder.
-    const other = await loadKeys(config.dataDirectory, issuerName(config, addresses));
+    // Another instance over the same database.
+    const other = await openContext(server.context.config, { write: () => undefined });
+    Object.assign(other.addresses, server.context.addresses);
     const { access_token: before } = await apps.tokens(client, user.id);
 
     for (let round = 0; round < 5; round += 1) {
-      const key = await addSigningKey(config.dataDirectory, now);
+      const key = await rotate();
       const { access_token: after } = await apps.tokens(client, user.id);
       expect(decodeProtectedHeader(after).kid).toBe(key.kid);
       for (const token of [before, after]) {
         expect(await apps.opens(token)).toBe(true);
-        expect(await other.verify(token, now)).toMatchObject({ client_id: client.id });
+        expect(await other.keys.verify(token, now)).toMatchObject({ client_id: client.id });
       }
       const { body } = await server.request('GET', '/.well-known/jwks.json');
-      const kids = body.keys.map(({ kid }: { kid: string }) => kid);
-      expect(kids).toEqual(listSigningKeys(config.dataDirectory).map(({ kid }) => kid));
-      expect(kids).toHaveLength(round + 2);
-      expect(kids[0]).toBe(key.kid);
-      expect(JSON.stringify(body)).not.toMatch(/"(d|created_at)":/);
+      const shown = body.keys.map(({ kid }: { kid: string }) => kid);
+      expect(shown).toEqual(await kids());
+      expect(shown).toHaveLength(round + 2);
+      expect(shown[0]).toBe(key.kid);
+      expect(JSON.stringify(body)).not.toMatch(/"d":/);
     }
 
-    const { kid = '' } = decodeProtectedHeader(before);
-    removeSigningKey(config.dataDirectory, kid);
-    await expect.poll(() => other.verify(before, now)).toBeUndefined();
+    await remove(decodeProtectedHeader(before).kid ?? '');
+    expect(await other.keys.verify(before, now)).toBeUndefined();
+    await other.db.close();
   });
 
   it('a key that is taken away ends its tokens at once, those that were seen before as well', async () => {
-    const { dataDirectory } = server.context.config;
     const apps = applicationsOf(server);
     const user = await worldOf(server).user();
     const client = await apps.client();
-    const { kid: stolen } = await addSigningKey(dataDirectory, now);
+    const { kid: stolen } = await rotate();
     const { access_token: before } = await apps.tokens(client, user.id);
     expect(decodeProtectedHeader(before).kid).toBe(stolen);
     expect(await apps.opens(before)).toBe(true);
-    await addSigningKey(dataDirectory, now);
+    await expect(remove(stolen)).rejects.toThrow('It is the key that signs');
+    await rotate();
     const { access_token: after } = await apps.tokens(client, user.id);
     expect(await apps.opens(after)).toBe(true);
     expect(await apps.opens(before)).toBe(true);
 
-    removeSigningKey(dataDirectory, stolen);
-    await expect.poll(() => apps.opens(before)).toBe(false);
+    await remove(stolen);
+    expect(await apps.opens(before)).toBe(false);
     expect(await apps.opens(after)).toBe(true);
+    await expect(remove(stolen)).rejects.toMatchObject({ kind: 'missing' });
   });
 
-  it('two rotations at once make two keys', async () => {
-    const { dataDirectory } = server.context.config;
-    const count = listSigningKeys(dataDirectory).length;
-    const made = await Promise.all([1, 2, 3].map(() => addSigningKey(dataDirectory, now)));
-    const kids = listSigningKeys(dataDirectory).map(({ kid }) => kid);
-    expect(kids).toHaveLength(count + 3);
-    expect(kids).toEqual(expect.arrayContaining(made.map(({ kid }) => kid)));
-    expect(readdirSync(join(dataDirectory, 'keys')).filter((name) => name.startsWith('.'))).toEqual([]);
+  it('rotations at once make a key each, in one order for all', async () => {
+    const before = await kids();
+    const made = await Promise.all([1, 2, 3].map(rotate));
+    const after = await kids();
+    expect(after).toHaveLength(before.length + 3);
+    expect(after.slice(3)).toEqual(before);
+    expect(after).toEqual(expect.arrayContaining(made.map(({ kid }) => kid)));
+  });
+
+  it('the key and its event are one unit of work', async () => {
+    const { db, masterKey } = server.context;
+    const before = await kids();
+    const key = await newSigningKey();
+    const failing = db.write(async (tx) => {
+      await rotateSigningKey(tx, commandLine(now), masterKey, key);
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await kids()).toEqual(before);
+    expect(JSON.stringify(await worldOf(server).auditEvents())).not.toContain(key.kid);
   });
 
   it('keeps a key for as long as a valid token may need it, and no longer', async () => {
@@ -167,12 +197,15 @@ describe('assay keys', () => {
 
   it('takes away what no token needs any more, and tells so, also in the audit log', async () => {
     const [second, first] = await assay.json('keys', 'list');
+    const { openDatabase } = await assay.module('db/open.js');
+    const db = await openDatabase({ ...assay.database, timeout: 5_000 });
     // As if they had been made long ago.
-    for (const number of [1, 2]) {
-      const file = join(assay.database.dataDirectory, 'keys', `signing-${number}.json`);
-      const key = JSON.parse(readFileSync(file, 'utf8'));
-      writeFileSync(file, JSON.stringify({ ...key, created_at: key.created_at - 48 * HOUR }));
-    }
+    await db.write((tx: Transaction) =>
+      tx
+        .updateTable('signing_keys')
+        .set((eb) => ({ created_at: eb('created_at', '-', 48 * HOUR) }))
+        .execute(),
+    );
     const { stdout } = await assay.run(['keys', 'rotate']);
     expect(stdout).toMatch(
       new RegExp(
@@ -182,8 +215,6 @@ describe('assay keys', () => {
     const [third, ...rest] = await assay.json('keys', 'list');
     expect(rest.map(({ kid }: { kid: string }) => kid)).toEqual([second.kid]);
 
-    const { openDatabase } = await assay.module('db/open.js');
-    const db = await openDatabase({ ...assay.database, timeout: 5_000 });
     try {
       const events = await db.read
         .selectFrom('audit_events')
@@ -200,5 +231,47 @@ describe('assay keys', () => {
     } finally {
       await db.close();
     }
+  });
+
+  it('takes a key away that is named, and not the one that signs', async () => {
+    const [signing, older] = await assay.json('keys', 'list');
+    expect(await assay.json('keys', 'remove', older.kid)).toEqual({ removed: older.kid });
+    const refused = await assay.run(['keys', 'remove', signing.kid]);
+    expect(refused).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'assay: It is the key that signs. Rotate first.\n',
+    });
+    expect(await assay.json('keys', 'list')).toEqual([signing]);
+  });
+
+  it('seals them with another master key, and then refuses who has none, by fingerprint', async () => {
+    const next = randomBytes(32).toString('base64');
+    const env = { ASSAY_MASTER_KEY: next, ...(assay.masterKey && { ASSAY_OLD_MASTER_KEY: assay.masterKey }) };
+    const kids = await assay.json('keys', 'list');
+    const resealed = await assay.run(['keys', 'reseal', '--json'], { env });
+    expect(resealed).toMatchObject({ code: 0, stderr: '' });
+    const { fingerprint, changed } = JSON.parse(resealed.stdout);
+    expect({ fingerprint, changed }).toEqual({
+      fingerprint: expect.stringMatching(/^([0-9a-f]{4}-){3}[0-9a-f]{4}$/),
+      changed: true,
+    });
+    expect(JSON.parse((await assay.run(['keys', 'list', '--json'], { env })).stdout)).toEqual(kids);
+
+    const folder = join(assay.database.dataDirectory, 'keys');
+    const sealed = `assay: The keys in this database are sealed with the master key ${fingerprint}, and `;
+    for (const args of [
+      ['user', 'list'],
+      ['serve', '--port', '0'],
+    ]) {
+      const { code, stdout, stderr } = await assay.run(args, { env: { ASSAY_MASTER_KEY: '' } });
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr.startsWith(sealed)).toBe(true);
+      expect(stderr).toContain(assay.masterKey ? `${folder} has none.` : `the one in ${folder} is `);
+    }
+    const wrong = await assay.run(['user', 'list'], {
+      env: { ASSAY_MASTER_KEY: randomBytes(32).toString('base64') },
+    });
+    expect(wrong.stderr).toMatch(/, and ASSAY_MASTER_KEY is ([0-9a-f]{4}-){3}[0-9a-f]{4}\. /);
   });
 });

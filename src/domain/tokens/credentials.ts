@@ -72,9 +72,20 @@ const bySecret = prepare<{ hash: string }, Credential>((db, p) =>
 
 /** The one row of `credential_changes`. */
 const ROW = { id: 1 };
-const readChanges = prepare<typeof ROW, { changes: number }>((db, p) =>
-  db.selectFrom('credential_changes').select('changes').where('id', '=', p.id),
+const readChanges = prepare<typeof ROW, Changes>((db, p) =>
+  db
+    .selectFrom('credential_changes')
+    .select(['changes as credentials', 'key_changes as keys'])
+    .where('id', '=', p.id),
 );
+
+/** What may have ended a credential. Each is a number that is another one once something of the kind is durable. */
+export interface Changes {
+  /** Units of work that called `credentialsChanged`. */
+  credentials: number;
+  /** Signing keys that came or went. */
+  keys: number;
+}
 
 /**
  * Tells every instance that a credential may have ended. To be called in the unit of work that bans a user, changes
@@ -87,9 +98,20 @@ export async function credentialsChanged(tx: Transaction): Promise<void> {
     .execute();
 }
 
-/** @returns a number that is another one once a unit of work that called `credentialsChanged` is durable */
-export async function credentialChanges(db: Reader): Promise<number> {
-  return (await readChanges(db, ROW))[0]?.changes ?? 0;
+/**
+ * Tells every instance that a signing key came or went, and holds the keys until the unit of work ends, so that those who
+ * change them take turns.
+ */
+export async function signingKeysChanged(tx: Transaction): Promise<void> {
+  await tx
+    .updateTable('credential_changes')
+    .set((eb) => ({ key_changes: eb('key_changes', '+', 1) }))
+    .execute();
+}
+
+/** @returns how far things have changed */
+export async function credentialChanges(db: Reader): Promise<Changes> {
+  return (await readChanges(db, ROW))[0] ?? { credentials: 0, keys: 0 };
 }
 
 /** @returns the credential with this id, valid or not */

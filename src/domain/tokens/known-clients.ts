@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../../db/engine.ts';
 import { SharedQuestion } from '../../db/shared-question.ts';
 import { tokenAccount, type TokenAccount } from './token-accounts.ts';
-import { credentialChanges } from './credentials.ts';
+import { type Changes, credentialChanges } from './credentials.ts';
 import { clientById, type OAuthClient } from './oauth-clients.ts';
 
 const MAX_CLIENTS = 10_000;
@@ -15,7 +15,7 @@ export interface KnownClient extends OAuthClient {
 /** Remembers the clients that ask for tokens, and their accounts, while the number of credential changes stands. */
 export class KnownClients {
   readonly #db: Database;
-  readonly #changes: SharedQuestion<number>;
+  readonly #changes: SharedQuestion<Changes>;
   readonly #known = new LRUCache<string, { client: KnownClient; changes: number }>({ max: MAX_CLIENTS });
 
   constructor(db: Database) {
@@ -26,7 +26,7 @@ export class KnownClients {
   /** @returns the client with this id, as it is now */
   async find(id: string): Promise<KnownClient | undefined> {
     // Counted before the reading that it stands for, so that a change in between is seen next time.
-    const changes = await this.#changes.ask();
+    const { credentials: changes } = await this.#changes.ask();
     const known = this.#known.get(id);
     if (known?.changes === changes) return known.client;
     const found = await clientById(this.#db.read, id);

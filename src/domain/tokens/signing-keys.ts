@@ -1,7 +1,11 @@
+import type { KeyObject } from 'node:crypto';
 import type { Act } from '../../auth/callers.ts';
-import type { SigningKey } from '../../auth/keys.ts';
+import type { PrivateKey, SigningKey } from '../../auth/keys.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { recordChange } from '../shared/audit.ts';
+import { Failure, missing } from '../shared/failure.ts';
+import { signingKeysChanged } from './credentials.ts';
+import { holdKeys, insertSigningKey } from './deployment-keys.ts';
 
 /**
  * How long after a key has a successor it may still sign, in milliseconds: for requests that were being answered, and
@@ -10,7 +14,7 @@ import { recordChange } from '../shared/audit.ts';
 const GRACE = 15 * 60_000;
 
 /**
- * @param keys newest first, as the folder has them
+ * @param keys newest first
  * @returns those that no valid token can need any more: the last token that one can have signed was made before its
  *   successor took over, or soon after
  */
@@ -40,23 +44,56 @@ async function oldestToken(db: Reader, now: number): Promise<number | null> {
   return row?.oldest ?? null;
 }
 
-/** Writes down that another key signs from now on. */
-export async function recordRotation(
-  tx: Transaction,
-  act: Act,
-  { before, after }: { before: string | null; after: string },
-): Promise<void> {
-  await recordChange(tx, act, {
-    action: 'key.rotate',
-    object: ['key', after],
-    organizationId: null,
-    before: before === null ? null : { kid: before },
-    after: { kid: after },
-  });
+/** @returns the signing keys, newest first; the first one signs */
+export async function listSigningKeys(db: Reader): Promise<SigningKey[]> {
+  return db
+    .selectFrom('signing_keys')
+    .select(['kid', 'created_at as createdAt'])
+    .orderBy('number', 'desc')
+    .execute();
 }
 
-/** Writes down that a key was taken away. */
-export async function recordRemoval(tx: Transaction, act: Act, kid: string): Promise<void> {
+/**
+ * Adds a key that signs from now on, and takes away those that no valid token needs any more.
+ * @param key of which nothing is stored yet
+ * @returns the kids of those that are taken away
+ * @throws WrongMasterKey when the keys are not sealed with this master key
+ */
+export async function rotateSigningKey(
+  tx: Transaction,
+  act: Act,
+  masterKey: KeyObject,
+  key: PrivateKey,
+): Promise<string[]> {
+  await holdKeys(tx, masterKey);
+  const [before] = await listSigningKeys(tx);
+  await insertSigningKey(tx, masterKey, key, act.now);
+  await recordChange(tx, act, {
+    action: 'key.rotate',
+    object: ['key', key.kid],
+    organizationId: null,
+    before: before === undefined ? null : { kid: before.kid },
+    after: { kid: key.kid },
+  });
+  const unused = await keysOutOfUse(tx, await listSigningKeys(tx), act.now);
+  for (const { kid } of unused) await deleteSigningKey(tx, act, kid);
+  return unused.map(({ kid }) => kid);
+}
+
+/**
+ * Takes a signing key away: no token that it signed is accepted from now on.
+ * @throws Failure `missing` for an unknown key, `conflict` for the one that signs
+ */
+export async function removeSigningKey(tx: Transaction, act: Act, kid: string): Promise<void> {
+  await signingKeysChanged(tx);
+  const keys = await listSigningKeys(tx);
+  if (!keys.some((key) => key.kid === kid)) throw missing('key');
+  if (keys[0]?.kid === kid) throw new Failure('conflict', 'It is the key that signs. Rotate first.');
+  await deleteSigningKey(tx, act, kid);
+}
+
+async function deleteSigningKey(tx: Transaction, act: Act, kid: string): Promise<void> {
+  await tx.deleteFrom('signing_keys').where('kid', '=', kid).execute();
   await recordChange(tx, act, {
     action: 'key.remove',
     object: ['key', kid],

@@ -10,6 +10,7 @@ import type { Database } from '../../db/engine.ts';
 import { SharedQuestion } from '../../db/shared-question.ts';
 import { accountOf } from '../shared/accounts.ts';
 import {
+  type Changes,
   type Credential,
   credentialChanges,
   credentialById,
@@ -50,15 +51,9 @@ interface Entry {
   seen: Changes;
 }
 
-/** What may have ended a token: credentials that changed, and signing keys that were taken away. */
-interface Changes {
-  credentials: number;
-  keys: number;
-}
-
 /**
  * Turns tokens into identities. A verified token is remembered by its SHA-256, so its signature is checked once,
- * and again when a signing key was taken away; expiry is checked at every use, and revocation and bans whenever the
+ * and again when a signing key came or went; expiry is checked at every use, and revocation and bans whenever the
  * database says that credentials have changed.
  */
 export class TokenCache {
@@ -68,7 +63,7 @@ export class TokenCache {
   readonly #entries = new LRUCache<string, Entry>({ max: MAX_TOKENS });
   #uses = new Map<string, TokenUse>();
   readonly #timer: NodeJS.Timeout;
-  readonly #changes = new SharedQuestion(() => this.#readChanges());
+  readonly #changes = new SharedQuestion(() => credentialChanges(this.#db.read));
   #hits = 0;
   #misses = 0;
 
@@ -147,12 +142,6 @@ export class TokenCache {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.flush().catch(() => undefined);
-  }
-
-  /** How often credentials have changed, as the database has it, and how often a signing key was taken away. */
-  async #readChanges(): Promise<Changes> {
-    const keys = await this.#keys.removals();
-    return { credentials: await credentialChanges(this.#db.read), keys };
   }
 
   /**

@@ -22,8 +22,25 @@ export const tokensTables = ({ int, text, table, clustered }: Dialect): string[]
   ) ${table}`,
   `create index tokens_by_user on tokens (user_id, created_at)`,
 
-  `create table credential_changes (id ${int} primary key check (id = 1), changes ${int} not null) ${table}`,
-  `insert into credential_changes (id, changes) values (1, 0)`,
+  `create table credential_changes (
+    id ${int} primary key check (id = 1),
+    changes ${int} not null,
+    key_changes ${int} not null
+  ) ${table}`,
+  `insert into credential_changes (id, changes, key_changes) values (1, 0, 0)`,
+
+  // Sealed with the master key, which is not in here: a copy of the database is not enough to sign tokens.
+  `create table deployment_keys (
+    id ${int} primary key check (id = 1),
+    master_fingerprint ${text} not null,
+    sealed_secret ${text} not null
+  ) ${table}`,
+  `create table signing_keys (
+    kid ${text} primary key,
+    number ${int} not null unique,
+    created_at ${int} not null,
+    sealed_key ${text} not null
+  ) ${table}`,
 
   `create table oauth_clients (
     id ${text} primary key,

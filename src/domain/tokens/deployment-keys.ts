@@ -1,0 +1,188 @@
+import { type KeyObject, randomBytes } from 'node:crypto';
+import { type IssuerName, type Keys, keysFrom, newSigningKey, type PrivateKey } from '../../auth/keys.ts';
+import { fingerprintOf, folderMasterKey, makeFolderMasterKey } from '../../auth/master-key.ts';
+import { seal, unseal } from '../../auth/sealing.ts';
+import { type Database, type Reader, type Transaction, Unavailable } from '../../db/engine.ts';
+import { SharedQuestion } from '../../db/shared-question.ts';
+import { credentialChanges, signingKeysChanged } from './credentials.ts';
+
+const SECRET_LENGTH = 32;
+export const SECRET_PURPOSE = 'deployment secret';
+/** The one row of `deployment_keys`. */
+const ROW = 1;
+
+/** The keys in the database are sealed with another master key than this process has. */
+export class WrongMasterKey extends Unavailable {
+  override name = 'WrongMasterKey';
+  /** The fingerprint of the master key that is needed. */
+  readonly needed: string;
+  /** The fingerprint of the one that is here; `undefined` when there is none. */
+  readonly found: string | undefined;
+
+  constructor(needed: string, found: string | undefined) {
+    super(
+      `The keys in the database are sealed with the master key ${needed}, not ${found ?? 'with any here'}.`,
+    );
+    this.needed = needed;
+    this.found = found;
+  }
+}
+
+/** The database has no keys yet, and this process may not choose the master key for them. */
+export class NoKeysYet extends Error {
+  override name = 'NoKeysYet';
+}
+
+export interface KeySource {
+  /** `undefined` means the one in the data folder. */
+  masterKey: KeyObject | undefined;
+  dataDirectory: string;
+  /** Whether a database without keys may get them sealed with a master key that is made in the data folder. */
+  makesMasterKey: boolean;
+}
+
+/**
+ * Opens the keys in a migrated database, and makes them when it has none. Of several that start together, one makes them
+ * for all. Keys that others add or take away while the process runs count from then on.
+ * @returns the keys, and the master key that they are sealed with
+ * @throws WrongMasterKey when they are sealed with another one than the source has, NoKeysYet when there are none
+ */
+export async function openKeys(
+  db: Database,
+  source: KeySource,
+  issuer: IssuerName,
+): Promise<{ keys: Keys; masterKey: KeyObject }> {
+  const offered = source.masterKey ?? folderMasterKey(source.dataDirectory);
+  const found = await sealedSecret(db.read);
+  const masterKey = offered ?? (found === undefined ? firstMasterKey(source) : undefined);
+  if (found === undefined && masterKey !== undefined) await makeKeys(db, masterKey);
+  // Another process may have made them in the meantime, with a master key of its own.
+  const sealed = found ?? (await sealedSecret(db.read));
+  if (sealed === undefined) throw new Error('The keys that were made are gone.');
+  if (masterKey === undefined || fingerprintOf(masterKey) !== sealed.master_fingerprint)
+    throw new WrongMasterKey(sealed.master_fingerprint, masterKey && fingerprintOf(masterKey));
+  const secret = unseal(masterKey, SECRET_PURPOSE, sealed.sealed_secret);
+  if (secret === undefined) throw new Error('The secret in the table deployment_keys was changed.');
+  const follow = followSigningKeys(db, masterKey);
+  // Whoever cannot open them finds out now, and not at the first request.
+  await follow();
+  const keys = keysFrom(follow, Buffer.from(secret, 'base64url'), issuer);
+  return { keys, masterKey };
+}
+
+/**
+ * Holds the keys until the unit of work ends, and tells every instance that they change.
+ * @throws WrongMasterKey when they are not, or no longer, sealed with this master key
+ */
+export async function holdKeys(tx: Transaction, masterKey: KeyObject): Promise<void> {
+  await signingKeysChanged(tx);
+  const sealed = await sealedSecret(tx);
+  const fingerprint = fingerprintOf(masterKey);
+  if (sealed?.master_fingerprint !== fingerprint)
+    throw new WrongMasterKey(sealed?.master_fingerprint ?? 'none', fingerprint);
+}
+
+/** Stores a signing key that signs from now on. The keys are held. */
+export async function insertSigningKey(
+  tx: Transaction,
+  masterKey: KeyObject,
+  key: PrivateKey,
+  now: number,
+): Promise<void> {
+  const { newest } = await tx
+    .selectFrom('signing_keys')
+    .select((eb) => eb.fn.max('number').as('newest'))
+    .executeTakeFirstOrThrow();
+  await tx
+    .insertInto('signing_keys')
+    .values({
+      kid: key.kid,
+      number: (newest ?? 0) + 1,
+      created_at: now,
+      sealed_key: seal(masterKey, purposeOf(key.kid), JSON.stringify(key)),
+    })
+    .execute();
+}
+
+function firstMasterKey(source: KeySource): KeyObject {
+  if (!source.makesMasterKey) throw new NoKeysYet('The database has no keys yet.');
+  return makeFolderMasterKey(source.dataDirectory);
+}
+
+async function makeKeys(db: Database, masterKey: KeyObject): Promise<void> {
+  const key = await newSigningKey();
+  const secret = randomBytes(SECRET_LENGTH).toString('base64url');
+  await db.write(async (tx) => {
+    const made = await tx
+      .insertInto('deployment_keys')
+      .values({
+        id: ROW,
+        master_fingerprint: fingerprintOf(masterKey),
+        sealed_secret: seal(masterKey, SECRET_PURPOSE, secret),
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('id')
+      .executeTakeFirst();
+    if (made !== undefined) await insertSigningKey(tx, masterKey, key, Date.now());
+  });
+}
+
+/** @returns a function to the signing keys as the database has them now, newest first, read again only once they changed */
+function followSigningKeys(db: Database, masterKey: KeyObject): () => Promise<readonly PrivateKey[]> {
+  const changes = new SharedQuestion(() => credentialChanges(db.read));
+  let held: { seen: number; keys: readonly PrivateKey[] } | undefined;
+  return async () => {
+    // Counted before the reading that it stands for, so that a change in between is seen next time.
+    const { keys: seen } = await changes.ask();
+    if (held?.seen !== seen)
+      held = { seen, keys: await readSigningKeys(db.read, masterKey, held?.keys ?? []) };
+    return held.keys;
+  };
+}
+
+/**
+ * @param opened keys that need not be opened again
+ * @throws WrongMasterKey when a key was sealed with another master key
+ */
+async function readSigningKeys(
+  db: Reader,
+  masterKey: KeyObject,
+  opened: readonly PrivateKey[],
+): Promise<readonly PrivateKey[]> {
+  const rows = await db
+    .selectFrom('signing_keys')
+    .select(['kid', 'sealed_key'])
+    .orderBy('number', 'desc')
+    .execute();
+  const keys: PrivateKey[] = [];
+  for (const { kid, sealed_key } of rows) {
+    const known = opened.find((key) => key.kid === kid);
+    const text = known === undefined ? unseal(masterKey, purposeOf(kid), sealed_key) : undefined;
+    if (known !== undefined) keys.push(known);
+    else if (text !== undefined) keys.push(JSON.parse(text) as PrivateKey);
+    else {
+      const sealed = await sealedSecret(db);
+      const fingerprint = fingerprintOf(masterKey);
+      if (sealed !== undefined && sealed.master_fingerprint !== fingerprint)
+        throw new WrongMasterKey(sealed.master_fingerprint, fingerprint);
+      throw new Error(`The signing key ${kid} in the database was changed.`);
+    }
+  }
+  return keys;
+}
+
+/** @returns the deployment's secret as it is stored, and with which master key; `undefined` before the first start */
+export async function sealedSecret(
+  db: Reader,
+): Promise<{ master_fingerprint: string; sealed_secret: string } | undefined> {
+  return db
+    .selectFrom('deployment_keys')
+    .select(['master_fingerprint', 'sealed_secret'])
+    .where('id', '=', ROW)
+    .executeTakeFirst();
+}
+
+/** @returns what a signing key is sealed for: it names the key, so that one row's cannot stand in for another's */
+export function purposeOf(kid: string): string {
+  return `signing key ${kid}`;
+}

@@ -1,0 +1,259 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { fingerprintOf, parseMasterKey } from '../../src/auth/master-key.ts';
+import { loadConfig } from '../../src/config.ts';
+import { type Context, openContext } from '../../src/context.ts';
+import { commandLine } from '../../src/auth/callers.ts';
+import { newSigningKey } from '../../src/auth/keys.ts';
+import { NoKeysYet, WrongMasterKey } from '../../src/domain/tokens/deployment-keys.ts';
+import { resealKeys } from '../../src/domain/tokens/master-key-change.ts';
+import { listSigningKeys, rotateSigningKey } from '../../src/domain/tokens/signing-keys.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { engine } from '../harness/server.ts';
+
+const newText = () => randomBytes(32).toString('base64');
+const keyOf = (text: string) => {
+  const key = parseMasterKey(text);
+  if (key === undefined) throw new Error(text);
+  return key;
+};
+
+const places: TestDatabase[] = [];
+const folders: string[] = [];
+const open: Context[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map(({ db }) => db.close()));
+});
+afterAll(async () => {
+  await Promise.all(places.map((place) => place.drop()));
+  for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+async function newPlace(): Promise<TestDatabase> {
+  const place = await createTestDatabase();
+  places.push(place);
+  return place;
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-folder-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** Starts as a server does, or as a command. */
+async function start(
+  place: TestDatabase,
+  env: Record<string, string> = {},
+  { dataDirectory = place.dataDirectory, command = false } = {},
+): Promise<Context> {
+  const config = { ...loadConfig({}, env), dataDirectory, databaseUrl: place.databaseUrl };
+  const context = await openContext(
+    config,
+    { write: () => undefined },
+    command ? { pageCache: 8 } : undefined,
+  );
+  open.push(context);
+  return context;
+}
+
+const claims = { jti: 'j', sub: 's' };
+const lifetime = () => ({ issuedAt: Date.now(), expiresAt: Date.now() + 60_000 });
+
+async function expectSameKeys(one: Context, other: Context): Promise<void> {
+  expect(other.keys.secret).toEqual(one.keys.secret);
+  expect(await other.keys.verify(await one.keys.sign(claims, lifetime()), Date.now())).toMatchObject(claims);
+}
+
+const fileIn = (folder: string) => join(folder, 'keys', 'master.key');
+
+describe('With a key in the data folder', () => {
+  it('the first start makes it, readable by its owner only, and later ones use it', async () => {
+    const place = await newPlace();
+    const first = await start(place);
+    const file = fileIn(place.dataDirectory);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const text = readFileSync(file, 'utf8');
+    expect(fingerprintOf(keyOf(text.trim()))).toBe(fingerprintOf(first.masterKey));
+    await expectSameKeys(first, await start(place));
+    await expectSameKeys(first, await start(place, {}, { command: true }));
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  it('neither the key nor what it seals is in the database in clear', async () => {
+    const place = await newPlace();
+    const { db, keys } = await start(place);
+    const rows = JSON.stringify([
+      await db.read.selectFrom('signing_keys').selectAll().execute(),
+      await db.read.selectFrom('deployment_keys').selectAll().execute(),
+    ]);
+    expect(rows).not.toContain('"d"');
+    for (const encoding of ['base64', 'base64url', 'hex'] as const)
+      expect(rows).not.toContain(Buffer.from(keys.secret).toString(encoding));
+    expect(rows).not.toContain(readFileSync(fileIn(place.dataDirectory), 'utf8').trim());
+  });
+
+  it('instances that start at once make one set of keys', async () => {
+    const place = await newPlace();
+    const [one, ...others] = await Promise.all([1, 2, 3, 4].map(() => start(place)));
+    if (one === undefined) throw new Error('none');
+    expect(await listSigningKeys(one.db.read)).toHaveLength(1);
+    for (const other of others) await expectSameKeys(one, other);
+  });
+
+  it('a lost file is not made anew', async () => {
+    const place = await newPlace();
+    const { masterKey } = await start(place);
+    const file = fileIn(place.dataDirectory);
+    const text = readFileSync(file, 'utf8');
+    rmSync(file);
+    await expect(start(place)).rejects.toMatchObject({ needed: fingerprintOf(masterKey), found: undefined });
+    expect(existsSync(file)).toBe(false);
+    writeFileSync(file, text);
+    await start(place);
+  });
+
+  it('a damaged file is told, and kept', async () => {
+    const place = await newPlace();
+    await start(place);
+    const file = fileIn(place.dataDirectory);
+    chmodSync(file, 0o600);
+    writeFileSync(file, 'short');
+    await expect(start(place)).rejects.toThrow(/master\.key is damaged: it must be 32 bytes in base64/);
+    expect(readFileSync(file, 'utf8')).toBe('short');
+  });
+
+  it('another master key in the environment is refused, by both fingerprints', async () => {
+    const place = await newPlace();
+    const { masterKey } = await start(place);
+    const text = newText();
+    const error = await start(place, { ASSAY_MASTER_KEY: text }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(WrongMasterKey);
+    expect(error).toMatchObject({ needed: fingerprintOf(masterKey), found: fingerprintOf(keyOf(text)) });
+  });
+});
+
+describe.runIf(engine() === 'postgres')('Without the folder of the server', () => {
+  it('a command makes no keys that a server might refuse, and no file', async () => {
+    const place = await newPlace();
+    await expect(start(place, {}, { command: true })).rejects.toBeInstanceOf(NoKeysYet);
+    expect(existsSync(fileIn(place.dataDirectory))).toBe(false);
+    await start(place);
+    await start(place, {}, { command: true });
+  });
+
+  it.each([true, false])(
+    'it is refused by the fingerprint that it would need (command: %s)',
+    async (command) => {
+      const place = await newPlace();
+      const { masterKey } = await start(place);
+      const needed = fingerprintOf(masterKey);
+      const dataDirectory = newFolder();
+      await expect(start(place, {}, { dataDirectory, command })).rejects.toMatchObject({
+        needed,
+        found: undefined,
+      });
+      expect(existsSync(fileIn(dataDirectory))).toBe(false);
+
+      const another = await newPlace();
+      const { masterKey: wrong } = await start(another);
+      await expect(start(place, {}, { dataDirectory: another.dataDirectory, command })).rejects.toMatchObject(
+        { needed, found: fingerprintOf(wrong) },
+      );
+    },
+  );
+});
+
+describe('With ASSAY_MASTER_KEY', () => {
+  it('no file is made, and no instance and no command needs a folder', async () => {
+    const place = await newPlace();
+    const env = { ASSAY_MASTER_KEY: newText() };
+    // Also when a command comes first.
+    const first = await start(place, env, { command: true });
+    const elsewhere = engine() === 'postgres' ? newFolder() : place.dataDirectory;
+    await expectSameKeys(first, await start(place, env, { dataDirectory: elsewhere }));
+    expect(existsSync(join(elsewhere, 'keys'))).toBe(false);
+    await expect(start(place)).rejects.toMatchObject({
+      needed: fingerprintOf(first.masterKey),
+      found: undefined,
+    });
+  });
+
+  it.each([16, 31, 33, 64])('a key of %i bytes is refused, and not repeated', (length) => {
+    const text = randomBytes(length).toString('base64');
+    const load = () => loadConfig({}, { ASSAY_MASTER_KEY: text });
+    expect(load).toThrow(/^ASSAY_MASTER_KEY must be 32 bytes in base64\. /);
+    expect(load).not.toThrow(text);
+  });
+
+  it.each(['hex', 'latin1'] as const)('32 bytes as %s are refused', (encoding) => {
+    const text = Buffer.alloc(32, 'abcdefg!').toString(encoding);
+    expect(() => loadConfig({}, { ASSAY_MASTER_KEY: text })).toThrow('32 bytes in base64');
+  });
+
+  it('takes both alphabets of base64, with or without padding, and shows nothing of it', () => {
+    const bytes = Buffer.alloc(32, 0xfb);
+    const texts = [bytes.toString('base64'), bytes.toString('base64url')];
+    const keys = texts.map((text) => loadConfig({}, { ASSAY_MASTER_KEY: text }).masterKey);
+    for (const key of keys) expect(key?.export()).toEqual(bytes);
+    expect(JSON.stringify(loadConfig({}, { ASSAY_MASTER_KEY: texts[0] ?? '' }))).not.toContain('-_v7');
+  });
+});
+
+describe('Another master key', () => {
+  const reseal = (context: Context, atHand: readonly string[], next: string) =>
+    context.db.write((tx) => resealKeys(tx, commandLine(Date.now()), atHand.map(keyOf), keyOf(next)));
+
+  it('opens the same keys, and the one before opens them no more', async () => {
+    const place = await newPlace();
+    const [before, after] = [newText(), newText()];
+    const first = await start(place, { ASSAY_MASTER_KEY: before });
+    const token = await first.keys.sign(claims, lifetime());
+    expect(await reseal(first, [newText(), before], after)).toEqual({
+      before: fingerprintOf(keyOf(before)),
+      after: fingerprintOf(keyOf(after)),
+    });
+    const next = await start(place, { ASSAY_MASTER_KEY: after });
+    expect(await next.keys.verify(token, Date.now())).toMatchObject(claims);
+    await expectSameKeys(first, next);
+    await expect(start(place, { ASSAY_MASTER_KEY: before })).rejects.toBeInstanceOf(WrongMasterKey);
+    expect(await reseal(first, [], after)).toBeUndefined();
+    await expect(reseal(first, [before], newText())).rejects.toBeInstanceOf(WrongMasterKey);
+  });
+
+  it('an instance that has the one before goes on, until a key comes that it cannot open', async () => {
+    const place = await newPlace();
+    const [before, after] = [newText(), newText()];
+    const old = await start(place, { ASSAY_MASTER_KEY: before });
+    const token = await old.keys.sign(claims, lifetime());
+    await reseal(old, [before], after);
+    expect(await old.keys.verify(token, Date.now())).toMatchObject(claims);
+
+    const key = await newSigningKey();
+    const rotate = (context: Context) =>
+      context.db.write((tx) => rotateSigningKey(tx, commandLine(Date.now()), context.masterKey, key));
+    await expect(rotate(old)).rejects.toBeInstanceOf(WrongMasterKey);
+    await rotate(await start(place, { ASSAY_MASTER_KEY: after }));
+    await expect(old.keys.verify(token, Date.now())).rejects.toBeInstanceOf(WrongMasterKey);
+    await expect(old.keys.sign(claims, lifetime())).rejects.toBeInstanceOf(WrongMasterKey);
+  });
+
+  it('a row that was put in the place of another is no key', async () => {
+    const place = await newPlace();
+    const { db, masterKey } = await start(place);
+    const key = await newSigningKey();
+    await db.write((tx) => rotateSigningKey(tx, commandLine(Date.now()), masterKey, key));
+    const [one, other] = await db.read.selectFrom('signing_keys').selectAll().execute();
+    await db.write((tx) =>
+      tx
+        .updateTable('signing_keys')
+        .set({ sealed_key: one?.sealed_key ?? '' })
+        .where('kid', '=', other?.kid ?? '')
+        .execute(),
+    );
+    await expect(start(place)).rejects.toThrow(/^The signing key \S+ in the database was changed\.$/);
+  });
+});
