@@ -145,26 +145,24 @@ describe.runIf(engine() === 'postgres')('Without the folder of the server', () =
     await start(place, {}, { command: true });
   });
 
-  it.each([true, false])(
-    'it is refused by the fingerprint that it would need (command: %s)',
-    async (command) => {
-      const place = await newPlace();
-      const { masterKey } = await start(place);
-      const needed = fingerprintOf(masterKey);
-      const dataDirectory = newFolder();
-      await expect(start(place, {}, { dataDirectory, command })).rejects.toMatchObject({
-        needed,
-        found: undefined,
-      });
-      expect(existsSync(fileIn(dataDirectory))).toBe(false);
+  it.each([true, false])('who lacks the key is refused by its fingerprint (command: %s)', async (command) => {
+    const place = await newPlace();
+    const { masterKey } = await start(place);
+    const needed = fingerprintOf(masterKey);
+    const dataDirectory = newFolder();
+    await expect(start(place, {}, { dataDirectory, command })).rejects.toMatchObject({
+      needed,
+      found: undefined,
+    });
+    expect(existsSync(fileIn(dataDirectory))).toBe(false);
 
-      const another = await newPlace();
-      const { masterKey: wrong } = await start(another);
-      await expect(start(place, {}, { dataDirectory: another.dataDirectory, command })).rejects.toMatchObject(
-        { needed, found: fingerprintOf(wrong) },
-      );
-    },
-  );
+    const another = await newPlace();
+    const { masterKey: wrong } = await start(another);
+    await expect(start(place, {}, { dataDirectory: another.dataDirectory, command })).rejects.toMatchObject({
+      needed,
+      found: fingerprintOf(wrong),
+    });
+  });
 });
 
 describe('With ASSAY_MASTER_KEY', () => {
