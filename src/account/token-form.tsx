@@ -72,7 +72,7 @@ export function TokenForm({ action, held, fields, faults }: TokenFormProps) {
         hint="IP addresses or blocks such as 10.0.0.0/8, separated by spaces. Empty allows every address."
         autocomplete="off"
         value={fields.addresses}
-        error={errorOf('allowIp', 'The addresses')}
+        error={errorOf('allowedAddresses', 'The addresses')}
         required={false}
         maxLength={MAX_ADDRESSES_LENGTH}
       />

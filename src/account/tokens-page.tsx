@@ -106,7 +106,7 @@ export const registerTokens: RegisterRoutes = (app, { db, keys, clock }) => {
       try {
         if (allowedAddresses.length > MAX_ADDRESSES)
           throw new Failure('invalid', 'Too many addresses', [
-            { property: 'allowIp', message: `are more than ${MAX_ADDRESSES}` },
+            { property: 'allowedAddresses', message: `are more than ${MAX_ADDRESSES}` },
           ]);
         if ((await listOwnTokens(db.read, userId, now)).length >= MAX_TOKENS)
           throw new Failure('invalid', 'Too many tokens', [

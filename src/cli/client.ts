@@ -37,6 +37,7 @@ export function registerClient(program: Command): void {
   const family = addFamily(program, 'client', 'Applications that ask for access tokens (OAuth 2.0)');
 
   addCommand(family, 'create', {
+    inputs: { redirectUris: 'redirect', userId: 'user' },
     description: 'Register an application, and print its id and, once, its secret',
     notes:
       'A public client keeps no secret: an application in a browser or on a device. A confidential one runs on a server\n' +
@@ -141,6 +142,7 @@ export function registerClient(program: Command): void {
   );
 
   addCommand(family, 'update <id>', {
+    inputs: { kind: 'newSecret' },
     description: 'Change what an application may do, or give it another secret',
     examples: [
       ['assay client update assay-docs --no-implicit', 'no implicit flow for it from now on'],

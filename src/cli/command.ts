@@ -21,6 +21,19 @@ interface CommandText {
   notes?: string;
   /** Whether it prints something that `--json` can change; it does unless told. */
   json?: boolean;
+  /** Inputs of the rules that it calls, and the options that fill them, where those have another name. */
+  inputs?: Readonly<Record<string, string>>;
+}
+
+const inputsOf = new WeakMap<Command, Readonly<Record<string, string>>>();
+
+/** @returns the option or argument, as the user types it, that fills an input of a rule; `undefined` where none does */
+export function typedNameOf(command: Command | undefined, input: string): string | undefined {
+  if (command === undefined) return undefined;
+  const name = inputsOf.get(command)?.[input] ?? input;
+  const option = command.options.find((candidate) => candidate.attributeName() === name);
+  const argument = command.registeredArguments.find((candidate) => candidate.name() === name);
+  return option?.long ?? argument?.name().toUpperCase();
 }
 
 /**
@@ -30,10 +43,11 @@ interface CommandText {
 export function addCommand(
   parent: Command,
   usage: string,
-  { description, examples, notes, json = true }: CommandText,
+  { description, examples, notes, json = true, inputs = {} }: CommandText,
 ): Command {
   const command = parent.command(usage).description(description);
   const path = pathOf(command);
+  inputsOf.set(command, inputs);
   command
     .showHelpAfterError(`Run "${path} --help" to see what it takes.`)
     .addOption(

@@ -3,6 +3,7 @@ import { type Config, ConfigError } from '../config.ts';
 import { Unavailable } from '../db/engine.ts';
 import { Failure, type Fault } from '../domain/shared/failure.ts';
 import { NoKeysYet, WrongMasterKey } from '../domain/tokens/deployment-keys.ts';
+import { typedNameOf } from './command.ts';
 
 /** Why a command was not done, in one line that says what to do next. */
 export class Refusal extends Error {
@@ -96,9 +97,7 @@ function wrongMasterKey({ needed, found }: WrongMasterKey, config: Config): Refu
 /** Names the option or the argument that a fault is about, as the user typed it. */
 function tell({ property, message, value }: Fault, command: Command | undefined): string {
   const [name = ''] = property.split('.');
-  const option = command?.options.find((candidate) => candidate.attributeName() === name);
-  const argument = command?.registeredArguments.find((candidate) => candidate.name() === name);
-  const typed = option?.long ?? argument?.name().toUpperCase() ?? property;
+  const typed = typedNameOf(command, name) ?? property;
   if (value === undefined) return `${typed} ${message}`;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const quoted = `"${oneLine(text)}"`;

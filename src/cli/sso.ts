@@ -40,6 +40,7 @@ export function registerSso(program: Command): void {
   );
 
   addCommand(family, 'set', {
+    inputs: { domains: 'domain', groups: 'group' },
     description: 'Name the provider of an organization; what was named before is replaced',
     notes:
       'People whose verified e-mail address is of one of the domains then sign in there, and get an account when they\n' +

@@ -27,6 +27,7 @@ export function registerToken(program: Command): void {
   const family = addFamily(program, 'token', 'Tokens, with which a user calls the API');
 
   addCommand(family, 'create', {
+    inputs: { allowedAddresses: 'allowIp' },
     description: 'Create a token for a user, and print it once',
     notes:
       'A personal access token works as a bearer token everywhere, and on /v1 also as X-Auth and as the password of\n' +

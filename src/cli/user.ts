@@ -38,6 +38,7 @@ export function registerUser(program: Command): void {
   const family = addFamily(program, 'user', 'People: client users of an organization, and platform staff');
 
   addCommand(family, 'create', {
+    inputs: { assignedTo: 'assign' },
     description: 'Invite a user of an organization, or of the platform staff',
     notes:
       'Give the invite_url to them and to nobody else: whoever opens it sets the password, once, within a week unless\n' +
@@ -80,6 +81,7 @@ export function registerUser(program: Command): void {
     });
 
   addCommand(family, 'assign <user>', {
+    inputs: { assignedTo: 'organization' },
     description: 'Confine platform staff to organizations',
     notes:
       'USER is an e-mail address, an id or a uid. From then on they reach these organizations and nothing of others, with\n' +

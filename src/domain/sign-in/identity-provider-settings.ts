@@ -41,14 +41,16 @@ export function settingFaults(settings: ProviderSettings, domains: readonly stri
   const texts = { clientId, groupsClaim, ...(adminGroup === null ? {} : { adminGroup }) };
   return [
     ...Object.entries(texts).flatMap(([property, value]) => textFault(property, value)),
-    ...domains
-      .filter((domain) => !DOMAIN.test(domain))
-      .map((value) => ({ property: 'domain', message: 'must be a domain such as example.com', value })),
+    ...domains.flatMap((value, index) =>
+      DOMAIN.test(value)
+        ? []
+        : [{ property: `domains.${index}`, message: 'must be a domain such as example.com', value }],
+    ),
     ...(domains.length === 0 || domains.length > MAX_DOMAINS
-      ? [{ property: 'domain', message: `must name 1 to ${MAX_DOMAINS} domains` }]
+      ? [{ property: 'domains', message: `must name 1 to ${MAX_DOMAINS} domains` }]
       : []),
-    ...groups.flatMap(({ group }) => textFault('group', group)),
-    ...(groups.length > MAX_GROUPS ? [{ property: 'group', message: `must be at most ${MAX_GROUPS}` }] : []),
+    ...groups.flatMap(({ group }, index) => textFault(`groups.${index}.group`, group)),
+    ...(groups.length > MAX_GROUPS ? [{ property: 'groups', message: `must be at most ${MAX_GROUPS}` }] : []),
   ];
 }
 

@@ -208,7 +208,7 @@ async function assessmentsOf(
   groups: ProviderSettings['groups'],
 ): Promise<number[]> {
   const ids: number[] = [];
-  for (const { assessment } of groups) {
+  for (const [index, { assessment }] of groups.entries()) {
     const found = await tx
       .selectFrom('assessments')
       .select('id')
@@ -217,7 +217,7 @@ async function assessmentsOf(
       .executeTakeFirst();
     if (found === undefined) {
       throw invalid({
-        property: 'group',
+        property: `groups.${index}.assessment`,
         message: 'is not the uid of an assessment of this organization',
         value: assessment,
       });

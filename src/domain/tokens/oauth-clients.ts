@@ -89,21 +89,21 @@ export async function createClient(
   const name = cleanName('name', input.name);
   const { kind, redirectUris, implicit, scopes = null, userId } = input;
   if (redirectUris.length > MAX_REDIRECT_URIS)
-    throw invalid({ property: 'redirect', message: `must be at most ${MAX_REDIRECT_URIS}` });
+    throw invalid({ property: 'redirectUris', message: `must be at most ${MAX_REDIRECT_URIS}` });
   const faults = redirectUris.flatMap((uri, index) => {
     const message = redirectFault(uri);
-    return message === undefined ? [] : [{ property: `redirect.${index}`, message, value: uri }];
+    return message === undefined ? [] : [{ property: `redirectUris.${index}`, message, value: uri }];
   });
   if (faults.length > 0) throw invalid(faults);
   if (kind === 'public' && userId !== null) {
     throw invalid({
-      property: 'user',
+      property: 'userId',
       message: 'is for confidential clients only: a public one cannot prove itself',
     });
   }
   if (redirectUris.length === 0 && userId === null) {
     throw invalid({
-      property: 'redirect',
+      property: 'redirectUris',
       message: 'must name an address, or the client an account that it acts as',
     });
   }
@@ -166,8 +166,7 @@ export async function setImplicit(tx: Transaction, act: Act, id: string, implici
  */
 export async function renewClientSecret(tx: Transaction, act: Act, id: string): Promise<string> {
   const { kind } = await requireClient(tx, id);
-  if (kind === 'public')
-    throw invalid({ property: 'newSecret', message: 'is for confidential clients only' });
+  if (kind === 'public') throw invalid({ property: 'kind', message: 'is for confidential clients only' });
   const secret = randomText(SECRET_LENGTH);
   await tx
     .updateTable('oauth_clients')

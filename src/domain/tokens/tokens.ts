@@ -51,7 +51,7 @@ export async function issueToken(
   allowedAddresses.forEach((block, index) => {
     if (!isAddressBlock(block)) {
       throw invalid({
-        property: `allowIp.${index}`,
+        property: `allowedAddresses.${index}`,
         message: 'must be an IP address or a CIDR block such as 10.0.0.0/8',
         value: block,
       });
