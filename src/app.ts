@@ -7,21 +7,10 @@ import fastify, {
   type RouteOptions,
 } from 'fastify';
 import { ACCOUNT_ROUTES } from './account/routes.ts';
-import { registerAssessmentRoutes } from './api/assessment/routes.ts';
-import { registerAssetRoutes } from './api/asset/routes.ts';
-import { registerStreamingRoutes } from './api/streaming/routes.ts';
-import { registerTaggingRoutes } from './api/tagging/routes.ts';
-import { registerV1Routes } from './api/v1/routes.ts';
+import { OPERATIONS } from './api/operations.ts';
 import { ExternalIssuer } from './auth/external-issuer.ts';
 import type { Context } from './context.ts';
-import {
-  answerErrors,
-  guardRoutes,
-  registerArea,
-  type RegisterRoutes,
-  watchMethods,
-} from './http/area-plugin.ts';
-import type { AreaName } from './config.ts';
+import { answerErrors, guardRoutes, registerArea, watchMethods } from './http/area-plugin.ts';
 import { areaAt, AREAS, SERVER_AREA } from './http/areas.ts';
 import { refuseBrokenRequest } from './http/broken-requests.ts';
 import { readAddresses } from './http/client-address.ts';
@@ -40,14 +29,6 @@ import { registerOAuthEndpoints } from './oauth/endpoints.ts';
 import { OAUTH_PAGES } from './oauth/routes.ts';
 import { registerAssets } from './pages/assets.ts';
 import { registerPages } from './pages/pages-plugin.tsx';
-
-const ROUTES: Readonly<Record<AreaName, RegisterRoutes>> = {
-  v1: registerV1Routes,
-  tagging: registerTaggingRoutes,
-  assessment: registerAssessmentRoutes,
-  asset: registerAssetRoutes,
-  streaming: registerStreamingRoutes,
-};
 
 /**
  * Builds the HTTP app of a context: the areas that its configuration names, and the server's own routes.
@@ -137,7 +118,7 @@ export async function buildApp(
   refuseOtherMethods();
   registerPages(app, context, [...ACCOUNT_ROUTES, ...OAUTH_PAGES]);
   registerOAuthEndpoints(app, context);
-  for (const name of config.areas) registerArea(app, AREAS[name], ROUTES[name], context);
+  for (const name of config.areas) registerArea(app, AREAS[name], OPERATIONS[name], context);
   await app.ready();
   return app;
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { networkOf } from '../auth/addresses.ts';
-import type { Act, Caller } from '../auth/callers.ts';
+import type { Caller } from '../auth/callers.ts';
 import type { Scope } from '../auth/scopes.ts';
 import { isPersonalToken } from '../auth/secrets.ts';
 import { nameKey } from '../db/portable.ts';
@@ -99,17 +99,6 @@ export async function checkAccess(
     address: request.address,
     requestId: request.id,
   };
-}
-
-/** @returns the caller of a request whose route wants scopes */
-export function callerOf(request: FastifyRequest): Caller {
-  if (request.caller === null) throw new Error(`Route ${request.routeOptions.url} has no caller.`);
-  return request.caller;
-}
-
-/** @returns what the caller of a request does now, for a rule that changes something */
-export function actOfCaller(request: FastifyRequest, now: number): Act<Caller> {
-  return { actor: callerOf(request), now };
 }
 
 function limit(request: FastifyRequest, limiter: RateLimiter, key: string, now: number): void {

@@ -11,6 +11,7 @@ import type {
 import type { Context } from '../context.ts';
 import { type AccessDependencies, checkAccess } from './access.ts';
 import { type Area, areaAt } from './areas.ts';
+import { type DeclareOperation, registerOperation } from './operation.ts';
 import { Problem, sendProblem, toProblem } from './problems.ts';
 
 /** What a routes file registers on: handlers get the types of their schemas. */
@@ -22,7 +23,7 @@ export type TypedInstance = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** Registers the operations of an area; paths begin after the area's prefix. */
+/** Registers the routes of a page or two. */
 export type RegisterRoutes = (app: TypedInstance, context: Context) => void;
 
 /** Holds every route to its access rule. An unknown path has none: it is refused before anything of it is read. */
@@ -41,14 +42,16 @@ export function guardRoutes(app: FastifyInstance, access: AccessDependencies): v
 export function registerArea(
   app: FastifyInstance,
   area: Area,
-  registerRoutes: RegisterRoutes,
+  operations: readonly DeclareOperation[],
   context: Context,
 ): void {
   app.register(
     async (scope: FastifyInstance) => {
       answerErrors(scope, area, context);
       const refuse = watchMethods(scope, area);
-      registerRoutes(scope.withTypeProvider<TypeBoxTypeProvider>(), context);
+      for (const declare of operations) {
+        registerOperation(scope, area, declare(context));
+      }
       refuse();
     },
     { prefix: area.prefix },

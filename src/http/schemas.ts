@@ -16,8 +16,18 @@ export const DateTime = Type.String({
 
 export const RequestId = Type.String({ maxLength: 64, description: "The request's id, as in the log." });
 
-/** A text in a response, which the database limits. */
-export const Text = Type.String({ maxLength: 65_536 });
+const MAX_STORED_TEXT = 65_536;
+
+/** A text in an answer, which the database limits. */
+export const storedText = (example: string) =>
+  Type.String({ maxLength: MAX_STORED_TEXT, examples: [example] });
+
+/** The same, which may be unknown: type and null in one, and not a union, which the serializer would try in turn. */
+export const unknownText = (example: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: MAX_STORED_TEXT, examples: [example] });
+
+/** What is true of the largest answers that nobody pages. */
+export const MAX_RESULTS = 1_000_000;
 
 const FailedValidation = Type.Array(
   Type.Object({
@@ -79,13 +89,14 @@ export const Errors = {
 /**
  * The error responses of an operation.
  * @param area whose shapes they have
- * @param statuses the ones that this operation can answer beside those that every operation can
+ * @param statuses the ones that this operation can answer beside those that every operation can; where the area has
+ *   another one for them, that one
  * @param bodiless the ones that come without a body
  */
 export function errorResponses(area: Area, statuses: readonly number[], bodiless: readonly number[] = []) {
   const common = [401, 403, 404, 429, 500, 503];
   return Object.fromEntries(
-    [...new Set([...common, ...statuses])]
+    [...new Set([...common, ...statuses.map((status) => area.statuses?.[status] ?? status)])]
       .sort((a, b) => a - b)
       .map((status) => {
         const description = DESCRIPTIONS[status] ?? 'Error';

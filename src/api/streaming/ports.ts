@@ -1,15 +1,19 @@
 import { type TSchema, Type } from 'typebox';
-import { LISTED_STATES, PORT_ORDERS, PROTOCOLS } from '../../domain/assets/ports.ts';
-import { PageLink } from '../../http/paging.ts';
-import { DateTime, MAX_TEXT } from '../../http/schemas.ts';
+import { API_SCOPE } from '../../auth/scopes.ts';
+import type { Context } from '../../context.ts';
+import { LISTED_STATES, type Port, PORT_ORDERS, PROTOCOLS, readPorts } from '../../domain/assets/ports.ts';
+import { isoTime } from '../../domain/shared/time.ts';
+import { operation } from '../../http/operation.ts';
+import { PageLink, pageLinks, pagesOf } from '../../http/paging.ts';
+import { DateTime, MAX_TEXT, unknownText } from '../../http/schemas.ts';
 
-export const DEFAULT_PER_PAGE = 100;
+const DEFAULT_PER_PAGE = 100;
 const MAX_PER_PAGE = 1_000;
 
 const ASSET_UID = '5f0c1e2d3b4a59687786a5b4';
 
 /** What does not look like a uid is one that no row has: 404, and not 400. */
-export const PortsPath = Type.Object({
+const PortsPath = Type.Object({
   org_uid: Type.String({
     maxLength: MAX_TEXT,
     description: 'The organization that the asset belongs to.',
@@ -18,7 +22,7 @@ export const PortsPath = Type.Object({
   asset_uid: Type.String({ maxLength: MAX_TEXT, description: 'The asset.', examples: [ASSET_UID] }),
 });
 
-export const PortsQuery = Type.Object({
+const PortsQuery = Type.Object({
   observed_state: Type.Optional(Type.Enum(LISTED_STATES, { type: 'string', default: 'open' })),
   limit: Type.Optional(
     Type.Integer({
@@ -45,11 +49,7 @@ export const PortsQuery = Type.Object({
   ),
 });
 
-/** Type and null in one, and not a union, which the serializer would have to try in turn. */
-const unknownText = (example: string) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 65_536, examples: [example] });
-
-const Port = Type.Object({
+const PortBody = Type.Object({
   number: Type.Integer({ minimum: 0, maximum: 65_535, examples: [443] }),
   protocol: Type.String({ enum: [...PROTOCOLS], maxLength: 8, examples: ['tcp'] }),
   observed_state: Type.String({ enum: [...LISTED_STATES], maxLength: 8, examples: ['open'] }),
@@ -81,13 +81,13 @@ const Meta = Type.Object(
 
 const nothing = (description: string): TSchema => Type.Array(Type.Object({}), { maxItems: 0, description });
 
-export const PortsResponse = Type.Object({
+const PortList = Type.Object({
   data: Type.Object({
     type: Type.String({ const: 'asset_list', maxLength: 16 }),
     id: Type.String({ maxLength: 24, description: 'The uid of the asset.', examples: [ASSET_UID] }),
     attributes: Type.Object({
       asset_uid: Type.String({ maxLength: 24, examples: [ASSET_UID] }),
-      ports: Type.Array(Port, { maxItems: MAX_PER_PAGE }),
+      ports: Type.Array(PortBody, { maxItems: MAX_PER_PAGE }),
     }),
     links: Links,
     meta: Meta,
@@ -98,3 +98,71 @@ export const PortsResponse = Type.Object({
   links: Links,
   meta: Meta,
 });
+
+export const declareListPorts = ({ addresses, db }: Context) =>
+  operation({
+    id: 'listPorts',
+    number: 14,
+    summary: 'Get ports of a host asset',
+    description:
+      'The open or the closed ports that were observed on a host. For who has access to an assessment that lists the asset, admins of its organization, and staff. An asset that is not a host has none.',
+    method: 'GET',
+    path: '/v1/:org_uid/assets/:asset_uid/ports',
+    access: { scopes: API_SCOPE, schemes: 'bearer' },
+    params: PortsPath,
+    query: PortsQuery,
+    answers: { 200: { description: 'A page of the ports.', schema: PortList } },
+    async handler({ caller, params, query, url }) {
+      const { org_uid, asset_uid } = params;
+      const {
+        observed_state: state = 'open',
+        order_by: orderBy = 'number',
+        order_direction,
+        limit,
+        per_page = DEFAULT_PER_PAGE,
+        page = 1,
+      } = query;
+      const { ports, total } = await readPorts(db.read, caller, org_uid, asset_uid, {
+        state,
+        orderBy,
+        descending: order_direction === 'DESC',
+        limit,
+        page,
+        perPage: per_page,
+      });
+      const total_pages = pagesOf(total, per_page);
+      const { prev, next } = pageLinks(addresses.clientBaseUrl, url, page, total_pages);
+      const links = { ...(next === undefined ? {} : { next }), ...(prev === undefined ? {} : { prev }) };
+      const meta = { total, page, per_page, total_pages };
+      return {
+        data: {
+          type: 'asset_list',
+          id: asset_uid,
+          attributes: { asset_uid, ports: ports.map(portBody) },
+          links,
+          meta,
+          relationships: {},
+        },
+        errors: [],
+        included: [],
+        links,
+        meta,
+      };
+    },
+  });
+
+/** A hundred of them a page: naming the fields is several times as fast as spreading the row. */
+function portBody(port: Port) {
+  return {
+    number: port.number,
+    protocol: port.protocol,
+    observed_state: port.observed_state,
+    service_name: port.service_name,
+    service_banner: port.service_banner,
+    product_name: port.product_name,
+    product_version: port.product_version,
+    cpe: port.cpe,
+    first_seen: isoTime(port.first_seen),
+    last_seen: isoTime(port.last_seen),
+  };
+}

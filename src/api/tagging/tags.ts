@@ -1,0 +1,146 @@
+import { Type } from 'typebox';
+import { STRICT_TAG_SCOPES, TAG_SCOPES } from '../../auth/scopes.ts';
+import type { Context } from '../../context.ts';
+import { changeAssetTaggings } from '../../domain/assets/asset-taggings.ts';
+import { createAssetTags } from '../../domain/assets/asset-tags.ts';
+import { AREAS } from '../../http/areas.ts';
+import { operation } from '../../http/operation.ts';
+import { MAX_TEXT } from '../../http/schemas.ts';
+
+const path = '/v1.0/organizations/:orgUid/tags';
+
+/** The specification leaves the end of the pattern open: a longer uid is well-formed, and no row has it. */
+const OrganizationPath = Type.Object({
+  orgUid: Type.String({
+    pattern: '^[0-9a-z]{1,50}',
+    maxLength: MAX_TEXT,
+    description: 'An organization, or a group of organizations.',
+    examples: ['acme'],
+  }),
+});
+
+const EntityReference = Type.Object({
+  uid: Type.String({
+    maxLength: MAX_TEXT,
+    description: 'The uid of an asset.',
+    examples: ['5f0c1e2d3b4a59687786a5b4'],
+  }),
+});
+
+/** @param maxItems the largest batch */
+const createBody = (maxItems: number) =>
+  Type.Object({
+    tags: Type.Array(
+      Type.Object({
+        name: Type.String({
+          maxLength: MAX_TEXT,
+          description: '1 to 255 characters.',
+          examples: ['internet-facing'],
+        }),
+        entities: Type.Optional(Type.Array(EntityReference, { maxItems, 'x-batch': true })),
+      }),
+      { minItems: 1, maxItems },
+    ),
+  });
+
+/** @param maxItems the largest batch */
+const changeBody = (maxItems: number) =>
+  Type.Object({
+    uids: Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['0a1b2c3d4e5f'] }), {
+      minItems: 1,
+      maxItems,
+      description: 'The tags to change.',
+    }),
+    addEntities: Type.Optional(
+      Type.Array(EntityReference, { maxItems, description: 'The assets to attach.' }),
+    ),
+    delEntityUids: Type.Optional(
+      Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['6a1d2f3e4c5b6a79788695a4'] }), {
+        maxItems,
+        description: 'The uids of the assets to detach.',
+      }),
+    ),
+  });
+
+const AssetTags = Type.Object({
+  tags: Type.Array(
+    Type.Object({
+      uid: Type.String({ maxLength: MAX_TEXT, examples: ['0a1b2c3d4e5f'] }),
+      name: Type.String({ maxLength: MAX_TEXT, examples: ['internet-facing'] }),
+      orgUid: Type.String({ maxLength: MAX_TEXT, examples: ['acme'] }),
+      entities: Type.Array(
+        Type.Object({
+          uid: Type.String({ maxLength: MAX_TEXT, examples: ['5f0c1e2d3b4a59687786a5b4'] }),
+          entityType: Type.Literal('asset'),
+        }),
+        { maxItems: 100_000 },
+      ),
+    }),
+    { maxItems: 100_000 },
+  ),
+});
+
+const count = (description: string) => ({ description, type: 'integer' });
+const PAGINATION_HEADERS = {
+  'Pagination-Limit': count('The most tags that one request creates.'),
+  'Pagination-Current-Page': count('Always 1.'),
+  'Pagination-Total-Pages': count('Always 1.'),
+  'Pagination-Total-Count': count('How many tags were created.'),
+  Link: { description: 'RFC 8288.', type: 'string', maxLength: MAX_TEXT },
+};
+
+const acceptedScopes = ({ config }: Context) => (config.strictScopes ? STRICT_TAG_SCOPES : TAG_SCOPES);
+
+export const declareCreateAssetTags = (context: Context) => {
+  const { addresses, clock, config, db } = context;
+  const accepted = acceptedScopes(context);
+  return operation({
+    id: 'createAssetTags',
+    number: 8,
+    summary: 'Create asset tags',
+    description: 'Creates tags under an organization and attaches them to assets. All or nothing.',
+    method: 'POST',
+    path,
+    access: { scopes: accepted, schemes: 'bearer' },
+    params: OrganizationPath,
+    body: createBody(config.maxTagBatch),
+    bodyLimit: config.bodyLimit,
+    answers: {
+      201: { description: 'The tags were created.', headers: PAGINATION_HEADERS, schema: AssetTags },
+    },
+    async handler({ caller, params: { orgUid }, body }, reply) {
+      const tags = await db.write((tx) =>
+        createAssetTags(tx, { actor: caller, now: clock(), accepted }, orgUid, body.tags),
+      );
+      const self = `${addresses.clientBaseUrl}${AREAS.tagging.prefix}/v1.0/organizations/${orgUid}/tags`;
+      reply.headers({
+        'Pagination-Limit': config.maxTagBatch,
+        'Pagination-Current-Page': 1,
+        'Pagination-Total-Pages': 1,
+        'Pagination-Total-Count': tags.length,
+        Link: `<${self}>; rel="first", <${self}>; rel="last"`,
+      });
+      return { tags };
+    },
+  });
+};
+
+export const declareChangeAssetTaggings = (context: Context) => {
+  const { clock, config, db } = context;
+  const accepted = acceptedScopes(context);
+  return operation({
+    id: 'changeAssetTaggings',
+    number: 9,
+    summary: 'Attach or detach entities to or from tags',
+    description: 'Attaches assets to every one of the tags, and detaches others from them. All or nothing.',
+    method: 'PATCH',
+    path,
+    access: { scopes: accepted, schemes: 'bearer' },
+    params: OrganizationPath,
+    body: changeBody(config.maxTagBatch),
+    bodyLimit: config.bodyLimit,
+    answers: { 204: { description: 'The tags have the entities.' } },
+    handler: ({ caller, params: { orgUid }, body }) =>
+      db.write((tx) => changeAssetTaggings(tx, { actor: caller, now: clock(), accepted }, orgUid, body)),
+  });
+};

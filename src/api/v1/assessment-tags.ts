@@ -1,0 +1,55 @@
+import { Type } from 'typebox';
+import type { Context } from '../../context.ts';
+import { createAssessmentTagAs, renameAssessmentTag } from '../../domain/assessments/assessment-tags.ts';
+import { SMALL_BODY } from '../../http/json-bodies.ts';
+import { operation } from '../../http/operation.ts';
+import { MAX_TEXT, storedText } from '../../http/schemas.ts';
+import { idPath, rowId, V1_ACCESS } from './row-ids.ts';
+import { RenameBody, TagName } from './tag-names.ts';
+
+const CreateBody = Type.Object({
+  name: TagName,
+  assessment_id: Type.String({
+    maxLength: MAX_TEXT,
+    description: 'The assessment that gets the tag.',
+    examples: ['acme-web-2026'],
+  }),
+});
+
+const AssessmentTag = Type.Object({
+  id: Type.Integer(),
+  name: storedText('external'),
+});
+
+export const declareCreateAssessmentTag = ({ clock, db }: Context) =>
+  operation({
+    id: 'createAssessmentTag',
+    number: 3,
+    summary: 'Create an assessment tag',
+    description: 'Creates a tag and puts it on the assessment. For organization admins.',
+    method: 'POST',
+    path: '/assessment_tags',
+    access: V1_ACCESS,
+    body: CreateBody,
+    bodyLimit: SMALL_BODY,
+    answers: { 201: { description: 'The tag was created.', schema: AssessmentTag } },
+    handler: ({ caller, body: { name, assessment_id: assessment } }) =>
+      db.write((tx) => createAssessmentTagAs(tx, { actor: caller, now: clock() }, { name, assessment })),
+  });
+
+export const declareUpdateAssessmentTag = ({ clock, db }: Context) =>
+  operation({
+    id: 'updateAssessmentTag',
+    number: 4,
+    summary: 'Update an assessment tag name',
+    description: 'Renames the tag. For organization admins.',
+    method: 'PUT',
+    path: '/assessment_tags/:id',
+    access: V1_ACCESS,
+    params: idPath('The id of an assessment tag.', '1'),
+    body: RenameBody,
+    bodyLimit: SMALL_BODY,
+    answers: { 200: { description: 'The tag with its new name.', schema: AssessmentTag } },
+    handler: ({ caller, params: { id }, body: { name } }) =>
+      db.write((tx) => renameAssessmentTag(tx, { actor: caller, now: clock() }, rowId(id), name)),
+  });

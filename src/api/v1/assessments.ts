@@ -1,0 +1,26 @@
+import { Type } from 'typebox';
+import type { Context } from '../../context.ts';
+import { testingHours } from '../../domain/assessments/testing-hours.ts';
+import { operation } from '../../http/operation.ts';
+import { DateTime } from '../../http/schemas.ts';
+import { idPath, V1_ACCESS } from './row-ids.ts';
+
+const TestingHours = Type.Object({
+  stats_total: Type.Number({ description: 'Hours, two decimals.', examples: [37.25] }),
+  from: DateTime,
+  to: DateTime,
+});
+
+export const declareGetTestingHours = ({ clock, db }: Context) =>
+  operation({
+    id: 'getTestingHours',
+    number: 7,
+    summary: 'Get testing hours for an assessment',
+    description: 'Adds up the hours that testers logged; a session that runs counts until now.',
+    method: 'GET',
+    path: '/assessments/:id/testing_hours',
+    access: V1_ACCESS,
+    params: idPath('The id of an assessment.', 'acme-web-2026'),
+    answers: { 200: { description: 'The testing hours.', schema: TestingHours } },
+    handler: ({ caller, params }) => testingHours(db.read, caller, params.id, clock()),
+  });

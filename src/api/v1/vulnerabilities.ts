@@ -1,0 +1,75 @@
+import { Type } from 'typebox';
+import type { Context } from '../../context.ts';
+import { VULNERABILITY_STATUSES } from '../../domain/vulnerabilities/vulnerabilities.ts';
+import { updateVulnerability } from '../../domain/vulnerabilities/vulnerability-changes.ts';
+import { MEDIUM_BODY } from '../../http/json-bodies.ts';
+import { operation } from '../../http/operation.ts';
+import { DateTime, MAX_RESULTS, storedText } from '../../http/schemas.ts';
+import { idPath, rowId, V1_ACCESS } from './row-ids.ts';
+import { TagName } from './tag-names.ts';
+import { VulnerabilityTag } from './vulnerability-tags.ts';
+
+/** The largest integer that JSON carries exactly, and the largest id. */
+const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
+const MAX_TAGS = 1_000;
+const UpdateBody = Type.Object({
+  status_id: Type.Optional(
+    Type.Integer({
+      description: `One of ${VULNERABILITY_STATUSES.map(({ id, name }) => `${id} ${name}`).join(', ')}.`,
+      minimum: -MAX_INTEGER,
+      maximum: MAX_INTEGER,
+      examples: [5],
+    }),
+  ),
+  tags: Type.Optional(
+    Type.Array(Type.Integer({ minimum: -MAX_INTEGER, maximum: MAX_INTEGER, examples: [1] }), {
+      maxItems: MAX_TAGS,
+      description: 'Ids of tags. Together with `tag_list` the tags to be; `[]` clears them.',
+    }),
+  ),
+  tag_list: Type.Optional(
+    Type.Array(TagName, {
+      maxItems: MAX_TAGS,
+      description: 'Names of tags, which are created where they are new.',
+    }),
+  ),
+});
+
+const Vulnerability = Type.Object({
+  id: Type.Integer(),
+  title: storedText('SQL injection in the search form'),
+  description: storedText('The parameter q reaches the database as it is.'),
+  severity: storedText('Critical'),
+  status: storedText('Fixed'),
+  cvss_score: Type.Unsafe<number | null>({ type: ['number', 'null'], examples: [9.8] }),
+  created_at: DateTime,
+  updated_at: DateTime,
+  tags: Type.Array(VulnerabilityTag, { maxItems: MAX_RESULTS }),
+  attachments: Type.Array(
+    Type.Object({
+      id: Type.Integer(),
+      filename: storedText('request.txt'),
+      content_type: storedText('text/plain'),
+      file_size: Type.Integer({ description: 'Bytes.', examples: [2048] }),
+      created_at: DateTime,
+    }),
+    { maxItems: MAX_RESULTS },
+  ),
+});
+
+export const declareUpdateVulnerability = ({ clock, db }: Context) =>
+  operation({
+    id: 'updateVulnerability',
+    number: 5,
+    summary: 'Update a vulnerability',
+    description: 'Updates the status, replaces the tags, or both. What is absent stays as it is.',
+    method: 'PATCH',
+    path: '/vulnerabilities/:id',
+    access: V1_ACCESS,
+    params: idPath('The id of a vulnerability.', '1'),
+    body: UpdateBody,
+    bodyLimit: MEDIUM_BODY,
+    answers: { 200: { description: 'The vulnerability as it is now.', schema: Vulnerability } },
+    handler: ({ caller, params: { id }, body }) =>
+      db.write((tx) => updateVulnerability(tx, { actor: caller, now: clock() }, rowId(id), body)),
+  });
