@@ -1,5 +1,6 @@
 import { CompiledQuery, PostgresAdapter } from 'kysely';
 import type { Transaction } from './engine.ts';
+import { asUnread } from './prepared.ts';
 
 export type ColumnKind = 'int' | 'text';
 type Value = string | number | null;
@@ -44,7 +45,7 @@ export function prepareInsert(
   const fromArrays = `${target} select * from unnest(${arrays.join(', ')}) ${conflict}`;
   async function insertIntoPostgres(tx: Transaction, rows: readonly Row[]): Promise<void> {
     const values = names.map((_name, column) => rows.map((row) => row[column]));
-    await tx.executeQuery(CompiledQuery.raw(fromArrays, values));
+    await tx.executeQuery(asUnread(CompiledQuery.raw(fromArrays, values)));
   }
 
   return async (tx, rows) => {

@@ -31,6 +31,15 @@ export function keepingRows(db: Pick<Reader, 'getExecutor'>): RawBuilder<unknown
   return db.getExecutor().adapter instanceof PostgresAdapter ? sql`for key share` : sql``;
 }
 
+/**
+ * What ends a select of a unit of work whose rows nobody may change or delete until the unit is over, while others may
+ * still refer to them. Whoever else holds them waits, and then finds what the first has left. Where there is one writer at
+ * a time, it need not be said.
+ */
+export function holdingRows(db: Pick<Reader, 'getExecutor'>): RawBuilder<unknown> {
+  return db.getExecutor().adapter instanceof PostgresAdapter ? sql`for no key update` : sql``;
+}
+
 /** The form that names are compared by: without regard to case, outer space or composition of characters. */
 export function nameKey(name: string): string {
   return name.trim().normalize('NFC').toLowerCase();

@@ -1,6 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
-import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import {
   type Database,
@@ -10,13 +8,18 @@ import {
   WriteConflict,
 } from './engine.ts';
 import { isCurrent, migrate } from './migrate.ts';
-import type { Tables } from './schema.ts';
+import { connectionsOf, oneConnectionEach, queriesOn } from './postgres-connection.ts';
+import {
+  isOvertaken,
+  isSerializationFailure,
+  isStalePlan,
+  rethrowTranslated,
+  translatePostgresError,
+} from './postgres-errors.ts';
+import { PostgresUnit } from './postgres-unit.ts';
 
 const READ_CONNECTIONS = 8;
 const WRITE_CONNECTIONS = 12;
-const MAX_NAMED_STATEMENTS = 500;
-/** A longer statement has a list of rows in it, and will hardly be sent again. */
-const MAX_NAMED_LENGTH = 3_000;
 const MAX_ATTEMPTS = 8;
 /** How much longer than the engine's own limit a statement is waited for, before its connection counts as lost, in ms. */
 const SILENCE = 2_000;
@@ -43,8 +46,10 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
   const writePool = new pg.Pool({
     ...options,
     max: WRITE_CONNECTIONS,
-    // What has been answered is durable, whatever the role or the database has as its default.
-    options: '-c synchronous_commit=on',
+    pipeline: true,
+    // What has been answered is durable, whatever the role or the database has as its default. Only a transaction that
+    // says so writes: what is sent behind a `begin` that fails is not done by itself.
+    options: '-c synchronous_commit=on -c default_transaction_read_only=on',
   });
   // A connection that breaks is replaced at its next use and fails the query that it runs; without listeners, on the
   // pool for an idle one and on itself for one in use, it would end the process as well.
@@ -53,14 +58,28 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
     pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  const read = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: namedStatements(readPool) }) });
-  const write = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: namedStatements(writePool) }) });
+  const read = queriesOn(oneConnectionEach(connectionsOf(readPool)));
+  const connect = connectionsOf(writePool);
   let commits = 0;
 
   async function attempt<T>(unit: (tx: Transaction) => Promise<T>): Promise<T> {
-    const value = await write.transaction().execute((tx) => unit(tx as unknown as Transaction));
-    commits += 1;
-    return value;
+    const connection = await connect();
+    try {
+      const work = new PostgresUnit(connection);
+      let value: T;
+      try {
+        value = await unit(work.transaction);
+      } catch (error) {
+        // Where this fails, the connection is lost, which undoes as much.
+        await work.rollback().catch(() => undefined);
+        throw error;
+      }
+      await work.commit();
+      commits += 1;
+      return value;
+    } finally {
+      connection.release();
+    }
   }
 
   return {
@@ -131,116 +150,3 @@ const parserOf: pg.CustomTypesConfig['getTypeParser'] = (oid: number, format?: '
   oid === pg.types.builtins.INT8
     ? Number
     : (pg.types.getTypeParser as (oid: number, format?: string) => never)(oid, format);
-
-/** Wraps a pool so that a statement is planned once a connection, under a name that stands for its text. */
-function namedStatements(pool: pg.Pool): PostgresPool {
-  const names = new LRUCache<string, string>({ max: MAX_NAMED_STATEMENTS });
-  let count = 0;
-  const wrappers = new WeakMap<pg.PoolClient, PostgresPoolClient>();
-  const nameOf = (text: string): string => {
-    let name = names.get(text);
-    if (name === undefined) {
-      name = `assay_${(count += 1)}`;
-      names.set(text, name);
-    }
-    return name;
-  };
-  const wrap = (client: pg.PoolClient): PostgresPoolClient => {
-    let lost: Error | undefined;
-    // Kysely asks for cursors through the same method; nothing here streams from the database.
-    const query = (text: unknown, values: readonly unknown[] = []) => {
-      if (typeof text !== 'string') throw new TypeError('Cursors are not supported.');
-      // A rollback would only wait behind the query that has no answer.
-      if (lost !== undefined) return Promise.reject(lost);
-      const statement =
-        values.length === 0 || text.length > MAX_NAMED_LENGTH
-          ? { text, values: [...values] }
-          : { name: nameOf(text), text, values: [...values] };
-      return client.query(statement).catch((error: unknown) => {
-        const translated = translatePostgresError(error);
-        if (translated instanceof Error && isLost(error)) lost = translated;
-        // The pool's other connections have plans as old as this one's: new names let none of them be used again.
-        if (isStalePlan(translated)) names.clear();
-        throw translated;
-      });
-    };
-    return {
-      query: query as unknown as PostgresPoolClient['query'],
-      release: () => client.release(lost !== undefined),
-    };
-  };
-  return {
-    async connect() {
-      const client = await pool.connect().catch(rethrowTranslated);
-      let wrapper = wrappers.get(client);
-      if (wrapper === undefined) {
-        wrapper = wrap(client);
-        wrappers.set(client, wrapper);
-      }
-      return wrapper;
-    },
-    end: async () => undefined,
-  };
-}
-
-function codeOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
-}
-
-/** 40001 and 40P01: the engine chose this transaction to give way. */
-function isSerializationFailure(error: unknown): boolean {
-  return error instanceof WriteConflict || ['40001', '40P01'].includes(codeOf(error));
-}
-
-/**
- * 23503 and 23505: a row that this unit refers to was deleted, or a name that it found free was taken, by a unit that
- * committed in between. Its second run sees that and answers by it; a violation that stays is a mistake of the unit.
- */
-function isOvertaken(error: unknown): boolean {
-  return ['23503', '23505'].includes(codeOf(error));
-}
-
-/** Whether the connection that an error came from is of no more use. */
-function isLost(error: unknown): boolean {
-  return (
-    /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|08|57P|25006)/.test(codeOf(error)) ||
-    isSilenceOrEnd(error) ||
-    isPlanChange(error)
-  );
-}
-
-/** 0A000: a table was altered since the connection planned the statement, which cannot be planned anew under its name. */
-function isPlanChange(error: unknown): boolean {
-  return codeOf(error) === '0A000' && error instanceof Error && error.message.includes('cached plan');
-}
-
-/** The same, as callers get it. */
-function isStalePlan(error: unknown): boolean {
-  return error instanceof Unavailable && isPlanChange(error.cause);
-}
-
-function isSilenceOrEnd(error: unknown): boolean {
-  return (
-    error instanceof Error && /Connection terminated|Query read timeout|not queryable/.test(error.message)
-  );
-}
-
-/**
- * Connection trouble, shutdown, too many clients, timeouts, a server that no longer takes writes after a failover, and
- * old plans: none is the fault of the request.
- */
-function translatePostgresError(error: unknown): unknown {
-  const unavailable =
-    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN|08|53|57P|57014|55000|55P03|25006)/.test(
-      codeOf(error),
-    ) ||
-    isSilenceOrEnd(error) ||
-    isPlanChange(error) ||
-    (error instanceof Error &&
-      /timeout exceeded when trying to connect|timeout expired|Cannot use a pool/.test(error.message));
-  return unavailable ? new Unavailable('The database cannot answer now.', { cause: error }) : error;
-}
-
-function rethrowTranslated(error: unknown): never {
-  throw translatePostgresError(error);
-}

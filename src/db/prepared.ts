@@ -44,6 +44,28 @@ export function prepareChange<P extends object>(
   return async (tx, parameters) => Number((await tx.executeQuery(bind(tx, parameters))).numAffectedRows ?? 0);
 }
 
+/**
+ * The same for a statement of whose answer nothing is read but that it failed, which fails the unit of work: on PostgreSQL
+ * it is sent, and not waited for.
+ */
+export function prepareUnread<P extends object>(
+  build: Build<Transaction, P, unknown>,
+): (tx: Transaction, parameters: P) => Promise<void> {
+  const bind = compileAndBind(build);
+  return async (tx, parameters) => void (await tx.executeQuery(asUnread(bind(tx, parameters))));
+}
+
+const unread = Symbol('unread');
+
+/** Marks a statement as one of whose answer nothing is read. */
+export function asUnread(query: CompiledQuery): CompiledQuery {
+  return Object.assign({}, query, { [unread]: true });
+}
+
+export function isUnread(query: CompiledQuery): boolean {
+  return unread in query;
+}
+
 function compileOnce<D extends Reader, P extends object, R>(build: Build<D, P, R>) {
   const bind = compileAndBind(build);
   return async (db: D, parameters: P): Promise<R[]> => (await db.executeQuery<R>(bind(db, parameters))).rows;

@@ -1,5 +1,4 @@
 import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { type Kysely, sql } from 'kysely';
@@ -11,6 +10,7 @@ import { isOneOf, unindexed } from '../../src/db/portable.ts';
 import { prepare, prepareChange, prepareWrite } from '../../src/db/prepared.ts';
 import type { Tables } from '../../src/db/schema.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { startNetwork } from '../harness/network.ts';
 import { engine } from '../harness/server.ts';
 
 let place: TestDatabase;
@@ -319,36 +319,6 @@ describe('The reader', () => {
     expect(row).toEqual({ count: expect.any(Number), large: Number.MAX_SAFE_INTEGER });
   });
 });
-
-/** A network to the database, whose connections can fall silent without an end; those made later work. */
-async function startNetwork(target: URL) {
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname);
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(from);
-      from.on('error', () => undefined);
-      from.pipe(to);
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const url = new URL(target);
-  url.port = String(typeof address === 'object' && address !== null ? address.port : 0);
-  return {
-    url: url.href,
-    silence() {
-      for (const socket of sockets) socket.unpipe().pause();
-    },
-    async stop() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
 
 describe.runIf(engine() === 'postgres')('A connection that is lost', () => {
   /** Runs statements from outside, as another process would. */

@@ -1,7 +1,7 @@
 import type { Act } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { prepareChange } from '../../db/prepared.ts';
+import { prepareUnread } from '../../db/prepared.ts';
 
 export interface Change {
   /** What was done to which kind of thing: `vulnerability.update`. */
@@ -15,7 +15,7 @@ export interface Change {
   after: unknown;
 }
 
-const insertEvent = prepareChange<{
+const insertEvent = prepareUnread<{
   at: number;
   action: string;
   type: string;
