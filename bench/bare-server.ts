@@ -23,6 +23,8 @@ interface Connection extends Statements {
   write<T>(unit: (statements: Statements) => Promise<T>): Promise<T>;
   /** `column in (…)` for a list in one parameter. */
   isOneOf(column: string): string;
+  /** What ends a select whose rows nobody else may change until the transaction ends. */
+  holding: string;
 }
 
 const POOL_SIZE = 20;
@@ -57,6 +59,7 @@ function sqlite(): Connection {
   return {
     all: reader.all,
     isOneOf: (column) => `${column} in (select value from json_each(?))`,
+    holding: '',
     write(unit) {
       const run = async () => {
         writer.exec('begin immediate');
@@ -89,6 +92,7 @@ function postgres(url: string): Connection {
   return {
     all: on(pool).all,
     isOneOf: (column) => `${column} = any(?)`,
+    holding: ' for no key update',
     async write(unit) {
       const client = await pool.connect();
       try {
@@ -106,7 +110,7 @@ function postgres(url: string): Connection {
   };
 }
 
-const { isOneOf } = connection;
+const { isOneOf, holding } = connection;
 const ADMIN_UID = 'admin';
 
 const GROUP = `select g.organization_id, m.role as caller_role, c.role, c.members from assessment_groups g
@@ -122,9 +126,9 @@ const HOST = `select assets.id, coalesce(c.ports, 0) as ports from assets
 const PORTS = `select number, protocol, observed_state, service_name, service_banner, product_name, product_version, cpe,
   first_seen, last_seen from ports where asset_id = ? and observed_state = ? order by number, protocol limit ? offset ?`;
 
-const VULNERABILITY = `update vulnerabilities set updated_at = updated_at where id = ? and exists (select 1 from assessments
-  where assessments.id = vulnerabilities.assessment_id and assessments.organization_id = ?)
-  returning id, organization_id, title, description, severity, status_id, cvss_score, created_at, updated_at`;
+const VULNERABILITY = `select id, organization_id, title, description, severity, status_id, cvss_score, created_at,
+  updated_at from vulnerabilities where id = ? and exists (select 1 from assessments
+  where assessments.id = vulnerabilities.assessment_id and assessments.organization_id = ?)${holding}`;
 const CURRENT_TAGS = `select tag.id, tag.organization_id, tag.name, tag.name_key, tag.editable from vulnerability_taggings tagging
   join vulnerability_tags tag on tag.id = tagging.tag_id where tagging.vulnerability_id = ? order by tagging.tag_id`;
 const TAGS = `select id, organization_id, name, name_key, editable from vulnerability_tags where ${isOneOf('id')}`;
@@ -153,8 +157,8 @@ const REMOVE_OTHERS = `delete from group_members where id in (select member.id f
   where ${isOneOf('users.uid')}) returning user_uid, role`;
 const TARGETS = `select users.uid, users.organization_id, m.role from users
   left join group_members m on m.user_uid = users.uid and m.group_id = ? where ${isOneOf('users.uid')}`;
-const LOCK_ADMINS = `update group_member_counts set members = members
-  where group_id = ? and role = 'rbac_group_admin' returning members`;
+const LOCK_ADMINS = `select members from group_member_counts
+  where group_id = ? and role = 'rbac_group_admin'${holding}`;
 const REMOVE_ADMINS = REMOVE_OTHERS.replace('<>', '=');
 const COUNT = 'update group_member_counts set members = members - ? where group_id = ? and role = ?';
 

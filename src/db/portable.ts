@@ -15,6 +15,16 @@ export function isOneOf<T extends string | number>(
     : sql<SqlBool>`${column} in (select value from json_each(${values}))`;
 }
 
+/** A list of whole numbers as a table `item` with one column, `value`. */
+export function eachNumber(
+  db: Pick<Reader, 'getExecutor'>,
+  values: readonly number[],
+): RawBuilder<{ value: number }> {
+  return db.getExecutor().adapter instanceof PostgresAdapter
+    ? sql`unnest(${values}::bigint[]) as item (value)`
+    : sql`json_each(${values}) as item`;
+}
+
 /**
  * A whole number's column in a condition that finds no rows and only leaves some out. Without a word, SQLite walks
  * through all rows of an organization by its index, rather than look up a list of keys in theirs.

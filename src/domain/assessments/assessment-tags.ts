@@ -1,7 +1,7 @@
 import { type Act, administers, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { nameKey } from '../../db/portable.ts';
-import { prepare, prepareChange, prepareWrite } from '../../db/prepared.ts';
+import { holdingRows, nameKey } from '../../db/portable.ts';
+import { prepare, prepareUnread, prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
 import { Failure, missing } from '../shared/failure.ts';
@@ -53,14 +53,14 @@ const reachableAssessment = perReach((reach) =>
 );
 
 /** Finds a tag, and keeps others from changing it until this unit of work ends, so that the audit log is exact. */
-const claimTag = perReach((reach) =>
+const holdTag = perReach((reach) =>
   prepareWrite<ReachParameters & { id: number }, AssessmentTagRow>((tx, p) =>
     tx
-      .updateTable('assessment_tags')
-      .set((eb) => ({ name: eb.ref('name') }))
+      .selectFrom('assessment_tags')
       .where('id', '=', p.id)
       .where((eb) => belongsToOrganization(reach, eb.ref('organization_id'), p))
-      .returning(['id', 'organization_id', 'name']),
+      .select(['id', 'organization_id', 'name'])
+      .modifyEnd(holdingRows(tx)),
   ),
 );
 
@@ -72,7 +72,7 @@ const insertTag = prepareWrite<{ organization: number; name: string; key: string
     .returning('id'),
 );
 
-const insertTagging = prepareChange<{ assessment: number; tag: number }>((tx, p) =>
+const insertTagging = prepareUnread<{ assessment: number; tag: number }>((tx, p) =>
   tx.insertInto('assessment_taggings').values({ assessment_id: p.assessment, tag_id: p.tag }),
 );
 
@@ -161,7 +161,7 @@ export async function renameAssessmentTag(
 ): Promise<AssessmentTag> {
   const { actor: caller } = act;
   const name = cleanName('name', newName);
-  const [tag] = await claimTag(reachOfAccount(caller))(tx, { ...reachParameters(caller), id });
+  const [tag] = await holdTag(reachOfAccount(caller))(tx, { ...reachParameters(caller), id });
   if (tag === undefined) throw missing('assessment tag');
   if (!administers(caller, tag.organization_id)) throw adminsOnly();
   if (name === tag.name) return { id, name };

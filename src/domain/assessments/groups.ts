@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { prepareChange } from '../../db/prepared.ts';
+import { prepareUnread } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 import { invalid, missing } from '../shared/failure.ts';
 import { cleanName } from '../shared/names.ts';
@@ -87,7 +87,7 @@ export async function addGroupMember(
   return true;
 }
 
-const countAdded = prepareChange<{ group: number; role: string }>((tx, p) =>
+const countAdded = prepareUnread<{ group: number; role: string }>((tx, p) =>
   tx
     .insertInto('group_member_counts')
     .values({ group_id: p.group, role: p.role, members: 1 })
@@ -98,7 +98,7 @@ const countAdded = prepareChange<{ group: number; role: string }>((tx, p) =>
     ),
 );
 
-const countRemoved = prepareChange<{ group: number; role: string; removed: number }>((tx, p) =>
+const countRemoved = prepareUnread<{ group: number; role: string; removed: number }>((tx, p) =>
   tx
     .updateTable('group_member_counts')
     .set({ members: sql<number>`members - ${p.removed}` })

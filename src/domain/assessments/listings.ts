@@ -1,8 +1,8 @@
 import type { Act, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { isOneOf, unindexed } from '../../db/portable.ts';
-import { prepare, prepareChange, prepareWrite } from '../../db/prepared.ts';
+import { holdingRows, isOneOf, unindexed } from '../../db/portable.ts';
+import { prepare, prepareUnread, prepareWrite } from '../../db/prepared.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
 import { recordChange } from '../shared/audit.ts';
 import { invalid, missing } from '../shared/failure.ts';
@@ -48,21 +48,20 @@ const MAX_ASSETS_AT_ONCE = 500;
 const MAX_ROWS_INSERTED = 500;
 
 /**
- * Finds a listing and keeps other changes of its assets out until this one is done: on PostgreSQL, the update that
- * changes nothing holds the row.
+ * Finds a listing and keeps other changes of its assets out until this one is done.
  */
-const claimReachable = perReach((reach) =>
+const holdReachable = perReach((reach) =>
   prepareWrite<ReachParameters & { uid: string }, Listing>((tx, p) =>
-    claim(tx, p.uid).where(listingWithin(reach, p)),
+    hold(tx, p.uid).where(listingWithin(reach, p)),
   ),
 );
 
-const claim = (tx: Transaction, uid: string) =>
+const hold = (tx: Transaction, uid: string) =>
   tx
-    .updateTable('assessments')
-    .set((eb) => ({ name: eb.ref('name') }))
+    .selectFrom('assessments')
+    .select(['id', 'uid', 'organization_id'])
     .where('uid', '=', uid)
-    .returning(['id', 'uid', 'organization_id']);
+    .modifyEnd(holdingRows(tx));
 
 const reachableAssets = perReach((reach) =>
   prepare<ReachParameters & { organization: number; uids: readonly string[] }, Asset>((db, p) =>
@@ -96,7 +95,7 @@ const currentRules = prepare<AssetsOfListing, { asset_id: number; rule: string |
     .orderBy('scope.position', (order) => order.asc().nullsFirst()),
 );
 
-const insertAssets = prepareChange<AssetsOfListing>((tx, p) =>
+const insertAssets = prepareUnread<AssetsOfListing>((tx, p) =>
   tx
     .insertInto('listing_assets')
     .columns(['assessment_id', 'asset_id'])
@@ -110,14 +109,14 @@ const insertAssets = prepareChange<AssetsOfListing>((tx, p) =>
 );
 
 /** Their scope rules go with them. */
-const deleteAssets = prepareChange<AssetsOfListing>((tx, p) =>
+const deleteAssets = prepareUnread<AssetsOfListing>((tx, p) =>
   tx
     .deleteFrom('listing_assets')
     .where('assessment_id', '=', p.listing)
     .where((eb) => isOneOf(tx, eb.ref('asset_id'), p.assets)),
 );
 
-const deleteRules = prepareChange<AssetsOfListing>((tx, p) =>
+const deleteRules = prepareUnread<AssetsOfListing>((tx, p) =>
   tx
     .deleteFrom('scope_rules')
     .where('assessment_id', '=', p.listing)
@@ -142,7 +141,7 @@ export async function changeListingAssets(
   const parameters = reachParameters(caller);
   // A uid of another form is no row's, and PostgreSQL cannot look up every text.
   const [listing] = ASSESSMENT_UID.test(listingUid)
-    ? await claimReachable(reach)(tx, { ...parameters, uid: listingUid })
+    ? await holdReachable(reach)(tx, { ...parameters, uid: listingUid })
     : [];
   if (listing === undefined) throw missing('listing');
 
@@ -178,7 +177,7 @@ export async function listAsset(
     scopeRules,
   }: { listing: string; assetUid: string; scopeRules?: readonly string[] | undefined },
 ): Promise<void> {
-  const listing = await claim(tx, listingUid).executeTakeFirst();
+  const listing = await hold(tx, listingUid).executeTakeFirst();
   if (listing === undefined) throw missing('listing');
   const asset = await tx
     .selectFrom('assets')
@@ -190,7 +189,7 @@ export async function listAsset(
   await grant(tx, act, listing, [{ ...asset, rules: scopeRules }]);
 }
 
-/** Makes the wishes true, in the listing that this unit of work has claimed. */
+/** Makes the wishes true, in the listing that this unit of work holds. */
 async function grant(tx: Transaction, act: Act, listing: Listing, wishes: readonly Wish[]): Promise<void> {
   for (let start = 0; start < wishes.length; start += MAX_ASSETS_AT_ONCE) {
     await grantSome(tx, act, listing, wishes.slice(start, start + MAX_ASSETS_AT_ONCE));

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { type Act, belongsTo, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/portable.ts';
+import { holdingRows, isOneOf } from '../../db/portable.ts';
 import { prepare, prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure } from '../shared/failure.ts';
@@ -51,13 +51,13 @@ function removal(tx: Transaction, p: Removal, admins: '=' | '<>') {
 }
 
 /** Counts the group's admins. Whoever else adds or removes one waits from here to the end of this unit of work. */
-const lockAdminCount = prepareWrite<{ group: number }, { members: number }>((tx, p) =>
+const holdAdminCount = prepareWrite<{ group: number }, { members: number }>((tx, p) =>
   tx
-    .updateTable('group_member_counts')
-    .set((eb) => ({ members: eb.ref('members') }))
+    .selectFrom('group_member_counts')
+    .select('members')
     .where('group_id', '=', p.group)
     .where('role', '=', sql.lit(GROUP_ADMIN))
-    .returning('members'),
+    .modifyEnd(holdingRows(tx)),
 );
 
 interface Target {
@@ -103,9 +103,12 @@ export async function removeGroupMembers(
   const left = userUids.filter((uid) => !gone.has(uid));
   const targets = new Map<string, Target>();
   if (left.length > 0) {
-    const [admins] = await lockAdminCount(tx, { group: groupId });
-    for (const target of await targetsQuery(tx, { group: groupId, uids: left }))
-      targets.set(target.uid, target);
+    // In this order: what the others are is read once nobody else can change it.
+    const [[admins], found] = await Promise.all([
+      holdAdminCount(tx, { group: groupId }),
+      targetsQuery(tx, { group: groupId, uids: left }),
+    ]);
+    for (const target of found) targets.set(target.uid, target);
     const removable = left
       .filter((uid) => targets.get(uid)?.role === GROUP_ADMIN)
       .slice(0, Math.max(0, (admins?.members ?? 0) - 1));

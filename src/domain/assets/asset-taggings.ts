@@ -4,7 +4,7 @@ import { prepare, prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 import { invalid } from '../shared/failure.ts';
 import { reachOfCaller } from '../shared/reach.ts';
-import { findAssets, findOwner, type TagAct, unknown } from './tag-owners.ts';
+import { assetsWithin, findOwner, requireAssets, type TagAct, unknown } from './tag-owners.ts';
 
 export interface AssetTagging {
   /** Tags to change. */
@@ -68,14 +68,20 @@ export async function changeAssetTaggings(
   const { actor: caller } = act;
   const reach = reachOfCaller(caller, act.accepted);
   const owner = await findOwner(tx, caller, reach, orgUid);
-  const found = owner === undefined ? [] : await tagsByUid(tx, { owner: owner.id, uids });
+  const [found, foundAssets] =
+    owner === undefined
+      ? [[], new Map<string, number>()]
+      : await Promise.all([
+          tagsByUid(tx, { owner: owner.id, uids }),
+          assetsWithin(tx, caller, reach, owner, [...addEntities.map(({ uid }) => uid), ...delEntityUids]),
+        ]);
   const tags = new Map(found.map((tag) => [tag.uid, tag.id]));
   const unknownTags = uids.flatMap((uid, index) =>
     tags.has(uid) ? [] : [unknown(`uids.${index}`, 'tag', uid)],
   );
   if (owner === undefined || unknownTags.length > 0) throw invalid(unknownTags);
 
-  const assets = await findAssets(tx, caller, reach, owner, [
+  const assets = requireAssets(foundAssets, [
     ...addEntities.map(({ uid }, index) => ({ uid, property: `addEntities.${index}.uid` })),
     ...delEntityUids.map((uid, index) => ({ uid, property: `delEntityUids.${index}` })),
   ]);
@@ -95,8 +101,11 @@ export async function changeAssetTaggings(
   const step = Math.max(1, Math.floor(PAIRS_AT_ONCE / Math.max(1, toAttach.length, toDetach.length)));
   for (let start = 0; start < tagIds.length; start += step) {
     const some = tagIds.slice(start, start + step);
-    const added = toAttach.length === 0 ? [] : await attach(tx, { tags: some, assets: toAttach });
-    const removed = toDetach.length === 0 ? [] : await detach(tx, { tags: some, assets: toDetach });
+    // No asset is in both, so neither waits for the other.
+    const [added, removed] = await Promise.all([
+      toAttach.length === 0 ? [] : attach(tx, { tags: some, assets: toAttach }),
+      toDetach.length === 0 ? [] : detach(tx, { tags: some, assets: toDetach }),
+    ]);
     if (added.length === 0 && removed.length === 0) continue;
     await recordChange(tx, act, {
       action: 'asset-tag.attach',

@@ -6,7 +6,7 @@ import { Failure, type Fault, invalid, missing } from '../shared/failure.ts';
 import { nameFault } from '../shared/names.ts';
 import { attach } from './asset-taggings.ts';
 import { reachOfCaller } from '../shared/reach.ts';
-import { findAssets, findOwner, type TagAct } from './tag-owners.ts';
+import { assetsWithin, findOwner, requireAssets, type TagAct } from './tag-owners.ts';
 
 /** Four parameters a row; SQLite takes 32,766 in a statement. */
 const ROWS_PER_STATEMENT = 500;
@@ -44,7 +44,14 @@ export async function createAssetTags(
   const entities = newTags.flatMap(({ entities: list = [] }, tag) =>
     list.map(({ uid }, index) => ({ uid, property: `tags.${tag}.entities.${index}.uid` })),
   );
-  const assets = await findAssets(tx, caller, reach, owner, entities);
+  const found = await assetsWithin(
+    tx,
+    caller,
+    reach,
+    owner,
+    entities.map(({ uid }) => uid),
+  );
+  const assets = requireAssets(found, entities);
 
   const rows = newTags.map(({ name }) => ({
     uid: randomBytes(6).toString('hex'),

@@ -7,7 +7,7 @@ import type { PortTable } from '../../db/schema.ts';
 import { newAssetUids } from './assets.ts';
 import { type Change, recordChanges } from '../shared/audit.ts';
 import { firstSight, observe, type PortCoverage, type PortObservations } from './port-observations.ts';
-import { lockAssets, type Port, recountPorts } from './ports.ts';
+import { holdAssets, type Port, recountPorts } from './ports.ts';
 
 /** A host that a scan looked at. */
 export interface ScannedHost extends PortObservations {
@@ -197,7 +197,7 @@ async function lockedPorts(tx: Transaction, scans: readonly Scan[]): Promise<Map
   const ports = new Map<number, Port[]>();
   if (scans.length === 0) return ports;
   const ids = scans.map(({ id }) => id);
-  await lockAssets(tx, { ids });
+  await holdAssets(tx, { ids });
   for (const { asset_id, ...port } of await portsOfAssets(tx, { ids })) {
     const list = ports.get(asset_id);
     if (list === undefined) ports.set(asset_id, [port]);

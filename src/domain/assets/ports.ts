@@ -1,8 +1,8 @@
 import { type OrderByItemBuilder, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/portable.ts';
-import { prepare, prepareChange } from '../../db/prepared.ts';
+import { holdingRows, isOneOf } from '../../db/portable.ts';
+import { prepare, prepareUnread } from '../../db/prepared.ts';
 import type { PortTable } from '../../db/schema.ts';
 import { missing } from '../shared/failure.ts';
 import {
@@ -194,18 +194,21 @@ interface Assets {
 }
 
 /** Whoever recounts the same assets at the same time waits here, and then counts what the other one committed. */
-export const lockAssets = prepareChange<Assets>((tx, p) =>
+export const holdAssets = prepareUnread<Assets>((tx, p) =>
   tx
-    .updateTable('assets')
-    .set((eb) => ({ updated_at: eb.ref('updated_at') }))
-    .where((eb) => isOneOf(tx, eb.ref('id'), p.ids)),
+    .selectFrom('assets')
+    .select('id')
+    .where((eb) => isOneOf(tx, eb.ref('id'), p.ids))
+    // In one order everywhere, so that two units of work do not wait for each other's rows.
+    .orderBy('id')
+    .modifyEnd(holdingRows(tx)),
 );
 
-const deleteCounts = prepareChange<Assets>((tx, p) =>
+const deleteCounts = prepareUnread<Assets>((tx, p) =>
   tx.deleteFrom('port_counts').where((eb) => isOneOf(tx, eb.ref('asset_id'), p.ids)),
 );
 
-const insertCounts = prepareChange<Assets>((tx, p) =>
+const insertCounts = prepareUnread<Assets>((tx, p) =>
   tx
     .insertInto('port_counts')
     .columns(['asset_id', 'observed_state', 'ports'])
@@ -225,7 +228,7 @@ const insertCounts = prepareChange<Assets>((tx, p) =>
 export async function recountPorts(tx: Transaction, assetIds: readonly number[]): Promise<void> {
   if (assetIds.length === 0) return;
   const ids = [...new Set(assetIds)];
-  await lockAssets(tx, { ids });
+  await holdAssets(tx, { ids });
   await deleteCounts(tx, { ids });
   await insertCounts(tx, { ids });
 }

@@ -73,18 +73,28 @@ export async function findOwner(
   return (await ownerQuery(reach)(tx, { ...reachParameters(caller), uid }))[0];
 }
 
-/** @returns the ids of the entities by uid, when the caller reaches each of them within the owner */
-export async function findAssets(
+/** @returns the ids, by uid, of those assets that the caller reaches within the owner */
+export async function assetsWithin(
   tx: Transaction,
   caller: Caller,
   reach: CallerReach,
   owner: Owner,
-  entities: readonly { uid: string; property: string }[],
+  uids: readonly string[],
 ): Promise<Map<string, number>> {
-  if (entities.length === 0) return new Map();
-  const uids = [...new Set(entities.map(({ uid }) => uid))];
-  const rows = await assetsQuery(reach)(tx, { ...reachParameters(caller), owner: owner.id, uids });
-  const ids = new Map(rows.map((row) => [row.uid, row.id]));
+  if (uids.length === 0) return new Map();
+  const unique = [...new Set(uids)];
+  const rows = await assetsQuery(reach)(tx, { ...reachParameters(caller), owner: owner.id, uids: unique });
+  return new Map(rows.map((row) => [row.uid, row.id]));
+}
+
+/**
+ * @returns the ids, when each of the entities has one
+ * @throws Failure `invalid` otherwise
+ */
+export function requireAssets(
+  ids: Map<string, number>,
+  entities: readonly { uid: string; property: string }[],
+): Map<string, number> {
   const missing = entities.filter(({ uid }) => !ids.has(uid));
   if (missing.length > 0) {
     throw invalid(missing.slice(0, MAX_FAULTS).map(({ uid, property }) => unknown(property, 'asset', uid)));

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { type Act, belongsTo, type Caller } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { prepare, prepareChange, prepareWrite } from '../../db/prepared.ts';
+import { holdingRows } from '../../db/portable.ts';
+import { prepare, prepareUnread, prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, missing } from '../shared/failure.ts';
 import { leaveAllGroups } from '../assessments/groups.ts';
@@ -68,14 +69,10 @@ const assessmentsWithAccess = prepare<{ user: number }, { uid: string }>((db, p)
 );
 
 /**
- * Keeps others who take admins of the organization away out until this is done: on PostgreSQL, the update that changes
- * nothing holds the row. Without it, two admins who ban each other at once would both find the other one left.
+ * Keeps others who take admins of the organization away out until this is done. Without it, two admins who ban each other at once would both find the other one left.
  */
-const claimOrganization = prepareChange<{ id: number }>((tx, p) =>
-  tx
-    .updateTable('organizations')
-    .set((eb) => ({ name: eb.ref('name') }))
-    .where('id', '=', p.id),
+const holdOrganization = prepareUnread<{ id: number }>((tx, p) =>
+  tx.selectFrom('organizations').select('id').where('id', '=', p.id).modifyEnd(holdingRows(tx)),
 );
 
 const otherAdmin = prepare<{ organization: number; user: number }, { id: number }>((db, p) =>
@@ -169,7 +166,7 @@ export async function banUser(tx: Transaction, act: Act, id: number): Promise<Ba
  *   same unit of work: others who ask it of the same organization wait until that is done.
  */
 export async function isLastAdmin(tx: Transaction, organizationId: number, userId: number): Promise<boolean> {
-  await claimOrganization(tx, { id: organizationId });
+  await holdOrganization(tx, { id: organizationId });
   return (await otherAdmin(tx, { organization: organizationId, user: userId })).length === 0;
 }
 

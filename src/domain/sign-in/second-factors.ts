@@ -1,6 +1,8 @@
 import type { Act } from '../../auth/callers.ts';
 import { verifyPassword } from '../../auth/passwords.ts';
 import type { Database, Reader, Transaction } from '../../db/engine.ts';
+import { holdingRows } from '../../db/portable.ts';
+import { prepareUnread } from '../../db/prepared.ts';
 import { countAttempt, forgetAttempts } from './attempts.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, missing } from '../shared/failure.ts';
@@ -140,16 +142,16 @@ export async function claimRecoveryCodes(tx: Transaction, userId: number): Promi
     throw new Failure('conflict', 'Recovery codes belong to a second factor. Set one up first.');
 }
 
+const holdUser = prepareUnread<{ id: number }>((tx, p) =>
+  tx.selectFrom('users').select('id').where('id', '=', p.id).modifyEnd(holdingRows(tx)),
+);
+
 /**
- * To be called before factors are taken away. Keeps other changes of the user's factors out until this one is done: on
- * PostgreSQL, the update that changes nothing holds the row. Two removals at once would each find the other's factor left.
+ * To be called before factors are taken away. Keeps other changes of the user's factors out until this one is done.
+ * Two removals at once would each find the other's factor left.
  */
 export async function claimFactors(tx: Transaction, userId: number): Promise<void> {
-  await tx
-    .updateTable('users')
-    .set((eb) => ({ name: eb.ref('name') }))
-    .where('id', '=', userId)
-    .execute();
+  await holdUser(tx, { id: userId });
 }
 
 /**

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Account, type Act, actOfPerson } from '../../auth/callers.ts';
 import { hashSecret, randomText } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
+import { holdingRows } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
 import { accountOf, RIGHTS, type RightsRow } from '../shared/accounts.ts';
 import { recordChange } from '../shared/audit.ts';
@@ -82,8 +83,8 @@ const bySecret = prepare<{ hash: string }, SessionRow>((db, p) =>
 );
 
 /**
- * To be called before a session is started. Keeps other changes of the account out until it is: on PostgreSQL, the update
- * that changes nothing holds the row, so whoever sets a password, and then ends the sessions, finds this one as well.
+ * To be called before a session is started. Keeps other changes of the account out until it is, so whoever sets a
+ * password, and then ends the sessions, finds this one as well.
  * @param passwordHash what the password was compared with; `undefined` where there was none
  * @throws SessionEnded when the user was banned or deleted, or has got another password, in the meantime
  */
@@ -92,13 +93,9 @@ export async function claimSignIn(
   userId: number,
   passwordHash: string | undefined,
 ): Promise<void> {
-  let claim = tx
-    .updateTable('users')
-    .set((eb) => ({ name: eb.ref('name') }))
-    .where('id', '=', userId)
-    .where('banned_at', 'is', null);
-  if (passwordHash !== undefined) claim = claim.where('password_hash', '=', passwordHash);
-  if ((await claim.returning('id').executeTakeFirst()) === undefined)
+  let account = tx.selectFrom('users').select('id').where('id', '=', userId).where('banned_at', 'is', null);
+  if (passwordHash !== undefined) account = account.where('password_hash', '=', passwordHash);
+  if ((await account.modifyEnd(holdingRows(tx)).executeTakeFirst()) === undefined)
     throw new SessionEnded('The account changed while somebody signed in.');
 }
 

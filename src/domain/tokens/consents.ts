@@ -1,6 +1,7 @@
 import type { Act } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
 import { type Reader, type Transaction, WriteConflict } from '../../db/engine.ts';
+import { holdingRows } from '../../db/portable.ts';
 import { prepare, prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 import { revokeAccessTokens, revokeRefreshTokens } from './client-tokens.ts';
@@ -28,15 +29,15 @@ const scopeSets = prepare<Omit<Key, 'scopes'>, { scopes: string }>((db, p) =>
     .where('client_id', '=', p.client),
 );
 
-/** Holds the row, on PostgreSQL, until the unit of work is done: a withdrawal waits, and then finds what was made. */
-const claim = prepareWrite<Key, { scopes: string }>((tx, p) =>
+/** Holds the row until the unit of work is done: a withdrawal waits, and then finds what was made. */
+const hold = prepareWrite<Key, { scopes: string }>((tx, p) =>
   tx
-    .updateTable('oauth_consents')
-    .set((eb) => ({ created_at: eb.ref('created_at') }))
+    .selectFrom('oauth_consents')
+    .select('scopes')
     .where('user_id', '=', p.user)
     .where('client_id', '=', p.client)
     .where('scopes', '=', p.scopes)
-    .returning('scopes'),
+    .modifyEnd(holdingRows(tx)),
 );
 
 const insert = prepareWrite<Key & { now: number }, { scopes: string }>((tx, p) =>
@@ -67,7 +68,7 @@ export async function relyOnConsent(
 ): Promise<boolean> {
   const covering = await coveringSet(tx, userId, clientId, scopes);
   if (covering === undefined) return false;
-  return (await claim(tx, { user: userId, client: clientId, scopes: covering })).length > 0;
+  return (await hold(tx, { user: userId, client: clientId, scopes: covering })).length > 0;
 }
 
 /**
@@ -84,7 +85,7 @@ export async function rememberConsent(
   const key = { user: userId, client: clientId, scopes: scopes.join(' ') };
   const inserted = await insert(tx, { ...key, now: act.now });
   if (inserted.length === 0) {
-    if ((await claim(tx, key)).length === 0)
+    if ((await hold(tx, key)).length === 0)
       throw new WriteConflict('The consent was withdrawn at the same time.');
     return;
   }

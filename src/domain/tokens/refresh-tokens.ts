@@ -3,7 +3,7 @@ import type { Act } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, randomText } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { prepare, prepareChange, prepareWrite } from '../../db/prepared.ts';
+import { prepare, prepareUnread, prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 
 /** 256 bits in letters and digits. */
@@ -54,7 +54,7 @@ const bySecret = prepare<{ hash: string }, RefreshTokenRow>((db, p) =>
   db.selectFrom('refresh_tokens').selectAll().where('secret_hash', '=', p.hash),
 );
 
-const insert = prepareChange<{
+const insert = prepareUnread<{
   id: string;
   hash: string;
   client: string;
