@@ -83,7 +83,7 @@ describe('assay serve', () => {
     }
     for (const command of lines(output).filter((line) => line.startsWith('curl '))) {
       const { code, stdout } = await assay.shell(`${command} --fail-with-body`);
-      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\{.*\}$/) });
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\{.*\}\n$/) });
     }
     const { stdout } = await server.stop();
     for (const line of logged(stdout)) {
