@@ -85,7 +85,7 @@ function Application({ clientId, name, scopes, since, lastUse }: ConnectedApplic
           ))}
         </ul>
         <p class="hint">
-          Since <Time at={since} />.{' '}
+          Allowed <Time at={since} />.{' '}
           {lastUse === null ? (
             'No recent use.'
           ) : (

@@ -5,6 +5,7 @@ import { seal, unseal } from '../auth/sealing.ts';
 import type { Context } from '../context.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { MAX_CODE_LENGTH, newTotpSecret, totpAddress } from '../domain/sign-in/totp.ts';
+import { Secret } from '../pages/copyable.tsx';
 import { Button, Field, Form } from '../pages/forms.tsx';
 
 const SEALED_FOR = 'totp set-up';
@@ -59,11 +60,7 @@ export function AuthenticatorForm({ action, setUp, email, refused, children }: A
       <p>Scan this with an authenticator app, then type the code that the app shows.</p>
       <QrCode text={totpAddress(setUp.secret, email)} />
       <p>If you cannot scan it, type this key into the app, for a time-based code:</p>
-      <p>
-        <code class="secret" id="totp-secret">
-          {(setUp.secret.match(/.{1,4}/g) ?? []).join(' ')}
-        </code>
-      </p>
+      <Secret text={(setUp.secret.match(/.{1,4}/g) ?? []).join(' ')} label="Copy the key" id="totp-secret" />
       {children}
       <input type="hidden" name="set_up" value={setUp.field} />
       <Field

@@ -1,3 +1,4 @@
+import { Copyable } from '../pages/copyable.tsx';
 import { Notice } from '../pages/forms.tsx';
 
 /** Recovery codes, the one time that they are shown. */
@@ -20,13 +21,15 @@ export function RecoveryCodes({
           Each of these codes gets you in once when you do not have your second factor at hand. Print them or
           put them into a password manager now: they are not shown again.
         </p>
-        <ol class="codes" id="recovery-codes">
-          {codes.map((code) => (
-            <li key={code}>
-              <code>{code}</code>
-            </li>
-          ))}
-        </ol>
+        <Copyable text={codes.join('\n')} label="Copy the recovery codes">
+          <ol class="codes" id="recovery-codes">
+            {codes.map((code) => (
+              <li key={code}>
+                <code>{code}</code>
+              </li>
+            ))}
+          </ol>
+        </Copyable>
         <p>
           <a class="button primary" href={next.href}>
             {next.label}

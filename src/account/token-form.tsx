@@ -13,9 +13,14 @@ export const EXPIRIES = {
 
 export const MAX_ADDRESSES_LENGTH = 2_500;
 
+/** What a token may do, before single scopes are chosen: those that only read, all that the account may, or the ticked. */
+export type Preset = 'read' | 'all' | 'chosen';
+
 /** What was typed. */
 export interface TokenFields {
   name: string;
+  /** `undefined` as long as nothing is chosen. */
+  preset: Preset | undefined;
   scopes: readonly string[];
   expires: string;
   /** Separated by space or commas. */
@@ -28,10 +33,12 @@ interface TokenFormProps {
   held: readonly Scope[];
   fields: TokenFields;
   faults: readonly Fault[];
+  /** Whether operations 8 and 9 take scopes that read, as the specification has it. */
+  readingScopesTag: boolean;
 }
 
 /** The form of a new personal access token. */
-export function TokenForm({ action, held, fields, faults }: TokenFormProps) {
+export function TokenForm({ action, held, fields, faults, readingScopesTag }: TokenFormProps) {
   const errorOf = (property: string, what: string): string | undefined => {
     const fault = faults.find((candidate) => candidate.property.split('.')[0] === property);
     if (fault === undefined) return undefined;
@@ -40,7 +47,10 @@ export function TokenForm({ action, held, fields, faults }: TokenFormProps) {
       ? `“${fault.value}” ${fault.message}.`
       : `${what} ${fault.message}.`;
   };
-  const scopesError = errorOf('scopes', 'You');
+  const scopesError =
+    fields.scopes.length === 0 && faults.some(({ property }) => property === 'scopes')
+      ? 'Choose what the token may do.'
+      : errorOf('scopes', 'The token');
   return (
     <Form action={action}>
       <Field
@@ -59,11 +69,28 @@ export function TokenForm({ action, held, fields, faults }: TokenFormProps) {
             {scopesError}
           </p>
         )}
-        {held.map((scope) => (
-          <Choice key={scope} name="scopes" value={scope} checked={fields.scopes.includes(scope)}>
-            {SCOPES[scope]} <code>{scope}</code>
-          </Choice>
-        ))}
+        <Choice one name="preset" value="read" checked={fields.preset === 'read'}>
+          Read everything
+          <span class="hint">
+            The tags and assets that you may read. The rest of the API has one scope, which changes things as
+            well, and is not in this
+            {readingScopesTag && '; and the specification lets scopes that read put tags on assets'}.
+          </span>
+        </Choice>
+        <Choice one name="preset" value="all" checked={fields.preset === 'all'}>
+          All I may do
+          <span class="hint">Whoever has the token can do what you can.</span>
+        </Choice>
+        <Choice one name="preset" value="chosen" checked={fields.preset === 'chosen'}>
+          Only what I choose
+        </Choice>
+        <div class="chosen">
+          {held.map((scope) => (
+            <Choice key={scope} name="scopes" value={scope} checked={fields.scopes.includes(scope)}>
+              {SCOPES[scope]} <code>{scope}</code>
+            </Choice>
+          ))}
+        </div>
       </fieldset>
       <Select name="expires" label="Expires" options={EXPIRIES} value={fields.expires} />
       <Field

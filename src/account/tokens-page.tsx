@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { SCOPES, isScope, scopesOf } from '../auth/scopes.ts';
+import { isReadingScope, isScope, type Scope, SCOPES, scopesOf } from '../auth/scopes.ts';
 import { Failure } from '../domain/shared/failure.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import {
@@ -12,11 +12,12 @@ import {
 } from '../domain/tokens/tokens.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { actOf, sessionOf } from '../http/browser-sessions.ts';
+import { Secret } from '../pages/copyable.tsx';
 import { Button, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { Time } from '../pages/time-element.tsx';
 import { AccountPage } from './account-layout.tsx';
-import { EXPIRIES, MAX_ADDRESSES_LENGTH, type TokenFields, TokenForm } from './token-form.tsx';
+import { EXPIRIES, MAX_ADDRESSES_LENGTH, type Preset, type TokenFields, TokenForm } from './token-form.tsx';
 
 const PATH = '/account/tokens';
 const DAY = 86_400_000;
@@ -26,11 +27,12 @@ const MAX_SCOPES = 50;
 /** One token that is listed is one row of the page. */
 const MAX_TOKENS = 100;
 
-const Scope = Type.String({ maxLength: 40 });
+const ScopeField = Type.String({ maxLength: 40 });
 const NewTokenForm = Type.Object({
   name: Type.String({ maxLength: MAX_NAME_LENGTH }),
+  preset: Type.Optional(Type.Union([Type.Literal('read'), Type.Literal('all'), Type.Literal('chosen')])),
   // A form sends one box as a text, several as a list, and none as nothing.
-  scopes: Type.Optional(Type.Union([Scope, Type.Array(Scope, { maxItems: MAX_SCOPES })])),
+  scopes: Type.Optional(Type.Union([ScopeField, Type.Array(ScopeField, { maxItems: MAX_SCOPES })])),
   expires: Type.Union(Object.keys(EXPIRIES).map((days) => Type.Literal(days))),
   addresses: Type.Optional(Type.String({ maxLength: MAX_ADDRESSES_LENGTH })),
 });
@@ -43,7 +45,7 @@ interface PageState {
 }
 
 /** One's own tokens: making, listing and revoking them. */
-export const registerTokens: RegisterRoutes = (app, { db, keys, clock }) => {
+export const registerTokens: RegisterRoutes = (app, { config, db, keys, clock }) => {
   const show = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -52,7 +54,13 @@ export const registerTokens: RegisterRoutes = (app, { db, keys, clock }) => {
     const session = sessionOf(request);
     const tokens = await listOwnTokens(db.read, session.userId, clock());
     const held = scopesOf(session);
-    const fields = rejected?.fields ?? { name: '', scopes: held, expires: '90', addresses: '' };
+    const fields = rejected?.fields ?? {
+      name: '',
+      preset: undefined,
+      scopes: [],
+      expires: '90',
+      addresses: '',
+    };
     return sendPage(
       request,
       reply,
@@ -73,7 +81,13 @@ export const registerTokens: RegisterRoutes = (app, { db, keys, clock }) => {
         </section>
         <section>
           <h2>Make a personal access token</h2>
-          <TokenForm action={PATH} held={held} fields={fields} faults={rejected?.failure.faults ?? []} />
+          <TokenForm
+            action={PATH}
+            held={held}
+            fields={fields}
+            faults={rejected?.failure.faults ?? []}
+            readingScopesTag={!config.strictScopes}
+          />
         </section>
       </AccountPage>,
       { status: rejected === undefined ? 200 : 422 },
@@ -98,8 +112,11 @@ export const registerTokens: RegisterRoutes = (app, { db, keys, clock }) => {
     async (request, reply) => {
       const { userId } = sessionOf(request);
       const { name, expires, addresses = '' } = request.body;
-      const scopes = [request.body.scopes ?? []].flat();
-      const fields = { name, scopes, expires, addresses };
+      const ticked = [request.body.scopes ?? []].flat();
+      // Boxes that are ticked by a browser that shows no presets count as chosen.
+      const preset = request.body.preset ?? (ticked.length === 0 ? undefined : 'chosen');
+      const fields = { name, preset, scopes: ticked, expires, addresses };
+      const scopes = scopesOfPreset(preset, ticked, scopesOf(sessionOf(request)));
       const now = clock();
       const expiresAt = expires === 'never' ? null : now + Number(expires) * DAY;
       const allowedAddresses = addresses.split(/[\s,;]+/).filter((block) => block !== '');
@@ -136,11 +153,21 @@ export const registerTokens: RegisterRoutes = (app, { db, keys, clock }) => {
   );
 };
 
+/** @returns the scopes of a token, by what was chosen of those that the account may hold */
+function scopesOfPreset(
+  preset: Preset | undefined,
+  ticked: readonly string[],
+  held: readonly Scope[],
+): readonly string[] {
+  if (preset === 'all') return held;
+  return preset === 'read' ? held.filter(isReadingScope) : ticked;
+}
+
 function Issued({ token }: { token: string }) {
   return (
     <section>
       <Notice kind="success">The token is made. Copy it now: it cannot be shown again.</Notice>
-      <code class="secret">{token}</code>
+      <Secret text={token} label="Copy the token" />
       <p class="hint">
         Send it as <code>Authorization: Bearer …</code>. Whoever has it can do what it may do.
       </p>

@@ -21,6 +21,11 @@ export type Scope = keyof typeof SCOPES;
 
 export const ALL_SCOPES: readonly Scope[] = Object.keys(SCOPES).filter(isScope);
 
+/** @returns whether a scope is one that reads and changes nothing, by its name; `api` changes things as well */
+export function isReadingScope(scope: Scope): boolean {
+  return scope !== 'api' && scope.endsWith('r');
+}
+
 /** Operations 8 and 9: any one of them is enough. */
 export const TAG_SCOPES: readonly Scope[] = [
   'tag_gw',

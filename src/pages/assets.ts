@@ -8,6 +8,7 @@ const FOLDER = join(import.meta.dirname, '../../assets');
 const TYPES = {
   'assay.css': 'text/css; charset=utf-8',
   'assay.svg': 'image/svg+xml',
+  'copy.js': 'text/javascript; charset=utf-8',
   'clean-address.js': 'text/javascript; charset=utf-8',
   'passkeys.js': 'text/javascript; charset=utf-8',
 } as const;

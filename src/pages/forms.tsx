@@ -101,14 +101,15 @@ interface ChoiceProps {
   name: string;
   value: string;
   checked: boolean;
+  one?: boolean;
   children: ComponentChildren;
 }
 
-/** A checkbox with its words. */
-export function Choice({ name, value, checked, children }: ChoiceProps) {
+/** A checkbox with its words; with `one`, one of several that exclude each other. */
+export function Choice({ name, value, checked, one = false, children }: ChoiceProps) {
   return (
     <label class="choice">
-      <input type="checkbox" name={name} value={value} checked={checked} />
+      <input type={one ? 'radio' : 'checkbox'} name={name} value={value} checked={checked} />
       <span>{children}</span>
     </label>
   );

@@ -18,6 +18,14 @@ import { signInAddress } from './addresses.ts';
 import { ErrorPage } from './error-page.tsx';
 import { CsrfToken } from './forms.tsx';
 import { SignedIn } from './layout.tsx';
+import { Now } from './time-element.tsx';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Milliseconds since 1970; of the scope that pages are in. */
+    clock: () => number;
+  }
+}
 
 /**
  * Adds routes that answer with pages: they read forms, check that a form is one of ours, know the browser's session,
@@ -29,6 +37,7 @@ export function registerPages(
   routes: readonly RegisterRoutes[],
 ): void {
   app.register(async (scope: FastifyInstance) => {
+    scope.decorate('clock', context.clock);
     await scope.register(fastifyCookie);
     // It would take the JSON of the API as well, and parse it before anybody looks whose form it is.
     scope.removeAllContentTypeParsers();
@@ -73,7 +82,7 @@ interface PageOptions {
 }
 
 /**
- * Sends a page. Its forms get their token, and its head whoever is signed in.
+ * Sends a page. Its forms get their token, its head whoever is signed in, and its times the one that it is now.
  */
 export function sendPage(
   request: FastifyRequest,
@@ -86,7 +95,9 @@ export function sendPage(
   const session = request.session?.state === 'complete' ? request.session : null;
   const html = renderToString(
     <CsrfToken.Provider value={reply.generateCsrf({ userInfo: formOwner(request) })}>
-      <SignedIn.Provider value={session}>{page}</SignedIn.Provider>
+      <SignedIn.Provider value={session}>
+        <Now.Provider value={request.server.clock()}>{page}</Now.Provider>
+      </SignedIn.Provider>
     </CsrfToken.Provider>,
   );
   return reply

@@ -31,7 +31,7 @@ describe('The account page', () => {
       account.email,
       name,
       'Admin',
-      '2026-06-01 09:30 UTC',
+      'title="2026-06-01 09:30:00 UTC">just now<',
       'with a password',
       '2 browsers',
       '2 tokens',

@@ -63,6 +63,31 @@ describe('The page of tokens', () => {
     expect(page.text).toContain('Read tags on the assets of your listings');
   });
 
+  it('ticks nothing by itself', async () => {
+    const { text } = await visitor.open('/account/tokens');
+    expect(text).not.toMatch(/name="(scopes|preset)"[^>]* checked/);
+  });
+
+  it.each([
+    ['read', 'tag_lr asset_lr'],
+    ['all', 'api tag_lw tag_lr asset_client_lw asset_lr'],
+    ['chosen', 'api'],
+  ])('takes the preset "%s", whatever else is ticked', async (preset, scopes) => {
+    expect((await create({ preset })).status).toBe(200);
+    expect(await stored()).toMatchObject([{ scopes }]);
+  });
+
+  it('says that scopes which read put tags on assets, where they do', async () => {
+    const words = 'lets scopes that read put tags on assets';
+    expect((await visitor.open('/account/tokens')).text).toContain(words);
+    const strict = await startTestServer({ strictScopes: true }, () => now);
+    const person = await worldOf(strict).account();
+    const browser = newVisitor(strict);
+    await browser.signIn(person.email, person.password);
+    expect((await browser.open('/account/tokens')).text).not.toContain(words);
+    await strict.close();
+  });
+
   it.each([
     ['30', 30 * DAY],
     ['365', 365 * DAY],
@@ -117,7 +142,7 @@ describe('The page of tokens', () => {
       '/account/tokens',
     );
     expect(answer.status).toBe(422);
-    expect(answer.text).toContain('You must name at least one scope.');
+    expect(answer.text).toContain('Choose what the token may do.');
     expect(answer.text).toContain('value="none"');
     expect(answer.text).toContain('value="10.0.0.1"');
     expect(answer.text).toMatch(/<option value="365" selected/);
@@ -134,7 +159,9 @@ describe('The page of tokens', () => {
     );
     const page = await visitor.open('/account/tokens');
     expect(page.text).toContain('Access token');
-    expect(page.text).toContain('192.0.2.44');
+    expect(page.text).toMatch(
+      /Last used <time datetime="2026-06-01T00:00:00.000Z" title="2026-06-01 00:00:00 UTC">just now<\/time> from 192\.0\.2\.44/,
+    );
   });
 
   it('revokes one, at once', async () => {

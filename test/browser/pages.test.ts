@@ -199,6 +199,9 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   'tokens-page': async (page) => {
     await enter(page, '/account/tokens');
     await page.getByLabel('Name', { exact: true }).fill('C'.repeat(100));
+    await page.getByLabel('Only what I choose').check();
+    await page.getByLabel('Use the rest of the API').check();
+    await expectAccessible(page);
     await page.getByRole('button', { name: 'Make the token' }).click();
     await page.locator('.secret').waitFor();
   },

@@ -180,7 +180,7 @@ describe('A consent', () => {
     const page = await visitor.get('/account/applications');
     expect(page.text).toContain('Night watch');
     for (const scope of ['tag_ow', 'tag_or', 'asset_or'] as const) expect(page.text).toContain(SCOPES[scope]);
-    expect(page.text).toMatch(/Since <time[^>]*>2026-11-01 09:30 UTC<\/time>/);
+    expect(page.text).toMatch(/Allowed <time[^>]*title="2026-11-01 09:30:00 UTC">/);
     expect(page.text).toContain('No recent use');
     await server.context.db.write((tx) =>
       tx
@@ -191,7 +191,7 @@ describe('A consent', () => {
     );
     expect(fragment).toHaveProperty('access_token');
     expect((await visitor.get('/account/applications')).text).toMatch(
-      /Last used <time[^>]*>2026-11-01 09:31 UTC<\/time> from 192\.0\.2\.7/,
+      /Last used <time[^>]*title="2026-11-01 09:31:00 UTC">[^<]*<\/time> from 192\.0\.2\.7/,
     );
   });
 

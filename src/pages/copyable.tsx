@@ -1,0 +1,33 @@
+import type { ComponentChildren } from 'preact';
+
+interface CopyableProps {
+  /** What is copied. */
+  text: string;
+  /** What a screen reader says of the button: `Copy the token`. */
+  label: string;
+  children: ComponentChildren;
+}
+
+/**
+ * Something to copy: as text that one click selects, with a button beside it where scripts run. A script that is named
+ * twice on a page is run once.
+ */
+export function Copyable({ text, label, children }: CopyableProps) {
+  return (
+    <div class="copyable" data-copy={text} data-label={label}>
+      {children}
+      <script type="module" src="/assets/copy.js"></script>
+    </div>
+  );
+}
+
+/** A secret on a line of its own, which one click selects. */
+export function Secret({ text, label, id }: { text: string; label: string; id?: string }) {
+  return (
+    <Copyable text={text} label={label}>
+      <code class="secret" id={id}>
+        {text}
+      </code>
+    </Copyable>
+  );
+}
