@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { Page } from '../pages/layout.tsx';
+import { useContext } from 'preact/hooks';
+import { administersOthers } from '../domain/people/people.ts';
+import { Page, SignedIn } from '../pages/layout.tsx';
 
 const PAGES = {
   '/account': 'Overview',
@@ -7,6 +9,7 @@ const PAGES = {
   '/account/sessions': 'Sessions',
   '/account/tokens': 'Tokens',
   '/account/applications': 'Applications',
+  '/account/people': 'People',
 } as const;
 
 interface AccountPageProps {
@@ -26,10 +29,13 @@ export function AccountPage({ path, title, scripts = [], children }: AccountPage
 }
 
 function AccountNav({ path }: Pick<AccountPageProps, 'path'>) {
+  const session = useContext(SignedIn);
+  const looksAfterPeople = session !== null && administersOthers(session);
+  const pages = Object.entries(PAGES).filter(([href]) => href !== '/account/people' || looksAfterPeople);
   return (
     <nav class="tabs" aria-label="Account">
       <ul>
-        {Object.entries(PAGES).map(([href, label]) => (
+        {pages.map(([href, label]) => (
           <li key={href}>
             <a href={href} aria-current={href === path ? 'page' : undefined}>
               {label}

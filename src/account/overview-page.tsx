@@ -1,8 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { summarizeAccount } from '../domain/sign-in/account-summaries.ts';
-import type { Account } from '../auth/callers.ts';
-import { administersOthers } from '../domain/people/administered-users.ts';
 import { MAX_NAME_LENGTH, nameFault } from '../domain/shared/names.ts';
 import { organizationNameOf } from '../domain/organizations/organizations.ts';
 import { hasPassword, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
@@ -91,15 +89,6 @@ export const registerOverview: RegisterRoutes = (app, context) => {
             <dd>{counted(counts.applications, 'application', 'applications')}</dd>
           </dl>
         </section>
-        {administersOthers(session) && (
-          <section>
-            <h2>People</h2>
-            <p>
-              You look after {whom(session)}. <a href="/account/people">Make a link</a> for somebody who
-              forgot their password, or whose invitation got too old.
-            </p>
-          </section>
-        )}
       </AccountPage>,
       { status: rejected === undefined ? 200 : 422 },
     );
@@ -137,11 +126,4 @@ export const registerOverview: RegisterRoutes = (app, context) => {
 
 function counted(count: number, one: string, several: string): string {
   return `${count} ${count === 1 ? one : several}`;
-}
-
-function whom({ staff, assigned }: Account): string {
-  if (!staff) return 'your organization';
-  return assigned === null
-    ? 'the people of every organization'
-    : 'the people of the organizations that you work for';
 }

@@ -1,150 +1,157 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { invitationUrl } from '../auth/invitations.ts';
-import { resetUrl } from '../auth/reset-links.ts';
-import { administeredUser, administersOthers } from '../domain/people/administered-users.ts';
-import { Failure, missing } from '../domain/shared/failure.ts';
-import { renewInvitation } from '../domain/people/invitations.ts';
-import { createPasswordReset } from '../domain/sign-in/password-resets.ts';
+import { administersOthers, listPeople, type Person } from '../domain/people/people.ts';
+import { missing } from '../domain/shared/failure.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
-import { actOf, sessionOf } from '../http/browser-sessions.ts';
-import { Button, Field, Form, Notice } from '../pages/forms.tsx';
+import { sessionOf } from '../http/browser-sessions.ts';
+import { Button, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { Time } from '../pages/time-element.tsx';
 import { AccountPage } from './account-layout.tsx';
-import { MAX_EMAIL_LENGTH } from './sign-in-page.tsx';
 
-const PATH = '/account/people';
+export const PEOPLE_PATH = '/account/people';
+const PER_PAGE = 50;
+const MAX_PAGE = 100_000;
+const MAX_SEARCH_LENGTH = 255;
 
-const LinkForm = Type.Object({
-  email: Type.String({ maxLength: MAX_EMAIL_LENGTH }),
-  link: Type.Union([Type.Literal('password'), Type.Literal('invitation')]),
+const DONE: Readonly<Record<string, string>> = {
+  banned: 'They are banned: their sessions and tokens have ended.',
+  deleted: 'They had never signed in, and are deleted.',
+};
+
+const ListQuery = Type.Object({
+  q: Type.Optional(Type.String({ maxLength: MAX_SEARCH_LENGTH })),
+  page: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE })),
+  done: Type.Optional(Type.String({ maxLength: 20 })),
 });
 
-/** A link that was just made. */
-interface MadeLink {
-  email: string;
-  purpose: 'password' | 'invitation';
-  url: string;
-  expiresAt: number;
-}
-
-interface Rejected {
-  email: string;
-  error: string;
-}
-
-/** Where an admin makes links for the people of the organization, and staff for those of every one. */
-export const registerPeople: RegisterRoutes = (app, context) => {
-  const { db, keys, config, addresses, clock } = context;
-
-  const show = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { made, rejected }: { made?: MadeLink; rejected?: Rejected } = {},
-  ) =>
-    sendPage(
-      request,
-      reply,
-      <AccountPage path="/account" title="Links for people">
-        {made !== undefined && <Made {...made} />}
-        <section>
-          <h2>Make a link</h2>
-          <p>
-            Somebody forgot their password, or their invitation got too old? Make a link here, and hand it to
-            them in a way that nobody else reads: whoever has it can use it. A new link ends the one before.
-          </p>
-          <Form action={PATH}>
-            <Field
-              name="email"
-              label="Their e-mail address"
-              type="email"
-              autocomplete="off"
-              value={rejected?.email}
-              error={rejected?.error}
-              maxLength={MAX_EMAIL_LENGTH}
-            />
-            <div class="actions">
-              <Button name="link" value="password">
-                Link for a new password
-              </Button>
-              <Button kind="plain" name="link" value="invitation">
-                Renew the invitation
-              </Button>
-            </div>
-          </Form>
-        </section>
-      </AccountPage>,
-      { status: rejected === undefined ? 200 : 422 },
-    );
-
+/** The people whom an admin, or staff, look after. */
+export const registerPeople: RegisterRoutes = (app, { db }) => {
   app.get(
-    PATH,
-    { config: { operation: 'people-page', access: 'session' }, schema: { hide: true } },
-    async (request, reply) => {
-      requireAdministrator(sessionOf(request));
-      return show(request, reply);
+    PEOPLE_PATH,
+    {
+      config: { operation: 'people-page', access: 'session' },
+      schema: { hide: true, querystring: ListQuery },
     },
-  );
-
-  app.post(
-    PATH,
-    { config: { operation: 'make-link', access: 'session' }, schema: { hide: true, body: LinkForm } },
     async (request, reply) => {
       const session = sessionOf(request);
       requireAdministrator(session);
-      const { email, link } = request.body;
-      try {
-        return show(request, reply, { made: await make(request, session, email, link) });
-      } catch (error) {
-        if (!(error instanceof Failure)) throw error;
-        const words =
-          error.kind === 'missing'
-            ? 'There is no such user among those you look after. Check the address.'
-            : error.message;
-        return show(request, reply, { rejected: { email, error: words } });
-      }
+      const { q: search = '', page = 1, done = '' } = request.query;
+      const { people, total } = await listPeople(db.read, session, { search, page, perPage: PER_PAGE });
+      return sendPage(
+        request,
+        reply,
+        <AccountPage path={PEOPLE_PATH} title="People">
+          {Object.hasOwn(DONE, done) && <Notice kind="success">{DONE[done]}</Notice>}
+          <section>
+            <div class="toolbar">
+              <form method="get" action={PEOPLE_PATH} role="search">
+                <label class="hidden-label" for="q">
+                  Name or e-mail address
+                </label>
+                <input
+                  id="q"
+                  name="q"
+                  type="search"
+                  value={search}
+                  placeholder="Name or e-mail address"
+                  maxLength={MAX_SEARCH_LENGTH}
+                />
+                <Button kind="plain">Search</Button>
+              </form>
+              <a class="button primary" href={`${PEOPLE_PATH}/invite`}>
+                Invite someone
+              </a>
+            </div>
+            <People people={people} staff={session.staff} self={session.uid} search={search} />
+            <Pages search={search} page={page} total={total} />
+          </section>
+        </AccountPage>,
+      );
     },
   );
-
-  const make = async (
-    request: FastifyRequest,
-    session: Session,
-    typed: string,
-    purpose: MadeLink['purpose'],
-  ): Promise<MadeLink> => {
-    const { id, email } = await administeredUser(db.read, session, typed);
-    if (id === session.userId)
-      throw new Failure('forbidden', 'That is you. Change your own password under Security.');
-    if (purpose === 'invitation') {
-      const invited = await db.write((tx) => renewInvitation(tx, actOf(request, clock()), id));
-      const url = invitationUrl(addresses.clientBaseUrl, keys.secret, invited);
-      return { email, purpose, url, expiresAt: invited.invitedAt + config.invitationLifetime };
-    }
-    const { secret, expiresAt } = await db.write((tx) =>
-      createPasswordReset(tx, actOf(request, clock()), id),
-    );
-    return { email, purpose, url: resetUrl(addresses.clientBaseUrl, secret), expiresAt };
-  };
 };
 
 /** @throws Failure `missing` for everybody who looks after nobody */
-function requireAdministrator(session: Session): void {
+export function requireAdministrator(session: Session): void {
   if (!administersOthers(session)) throw missing('page');
 }
 
-function Made({ email, purpose, url, expiresAt }: MadeLink) {
-  return (
-    <section>
-      <Notice kind="success">
-        {purpose === 'password' ? 'A link for a new password is made.' : 'The invitation is renewed.'} It is
-        shown this once.
-      </Notice>
+/** @returns what someone is, in words */
+export function stateWords(state: Person['state']): string {
+  return { active: 'Active', invited: 'Invited', banned: 'Banned' }[state];
+}
+
+interface PeopleProps {
+  people: readonly Person[];
+  /** Whether they are of several organizations. */
+  staff: boolean;
+  /** The uid of whoever looks. */
+  self: string;
+  search: string;
+}
+
+function People({ people, staff, self, search }: PeopleProps) {
+  if (people.length === 0) {
+    return search === '' ? (
+      <p>There is nobody here yet.</p>
+    ) : (
       <p>
-        For <strong>{email}</strong>, until <Time at={expiresAt} />:
+        Nobody has “{search}” in their name or address. <a href={PEOPLE_PATH}>Show everybody</a>
       </p>
-      <code class="secret">{url}</code>
-    </section>
+    );
+  }
+  return (
+    <table class="people">
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          {staff && <th scope="col">Organization</th>}
+          <th scope="col">Role</th>
+          <th scope="col">Second factor</th>
+          <th scope="col">State</th>
+          <th scope="col">Last seen</th>
+        </tr>
+      </thead>
+      <tbody>
+        {people.map((person) => (
+          <tr key={person.uid}>
+            <th scope="row">
+              <a href={`${PEOPLE_PATH}/${person.uid}`}>
+                <bdi>{person.name ?? person.email}</bdi>
+              </a>{' '}
+              {person.uid === self && <span class="tag">You</span>}
+              {person.name !== null && <span class="hint">{person.email}</span>}
+            </th>
+            {staff && <td data-label="Organization">{person.organization}</td>}
+            <td data-label="Role">{person.admin ? 'Admin' : 'User'}</td>
+            <td data-label="Second factor">{person.secondFactor ? 'On' : 'Off'}</td>
+            <td data-label="State">
+              <span class={`state ${person.state}`}>{stateWords(person.state)}</span>
+            </td>
+            <td data-label="Last seen">
+              {person.lastSeenAt === null ? 'Never' : <Time at={person.lastSeenAt} />}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Pages({ search, page, total }: { search: string; page: number; total: number }) {
+  const last = Math.max(1, Math.ceil(total / PER_PAGE));
+  const addressOf = (number: number) =>
+    `${PEOPLE_PATH}?${new URLSearchParams({ ...(search === '' ? {} : { q: search }), page: String(number) })}`;
+  const shown = `${total.toLocaleString('en')} ${total === 1 ? 'person' : 'people'}`;
+  if (last === 1 && page === 1) return <p class="hint counted">{shown}</p>;
+  return (
+    <nav class="pages" aria-label="Pages">
+      {page > 1 ? <a href={addressOf(Math.min(page - 1, last))}>Previous</a> : <span>Previous</span>}
+      <span class="hint">
+        Page {page} of {last}, {shown}
+      </span>
+      {page < last ? <a href={addressOf(page + 1)}>Next</a> : <span>Next</span>}
+    </nav>
   );
 }

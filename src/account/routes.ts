@@ -1,12 +1,15 @@
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { registerApplications } from './applications-page.tsx';
+import { registerHome } from './home-page.tsx';
 import { registerInvitation } from './invitation-page.tsx';
+import { registerInvitePerson } from './invite-person-page.tsx';
 import { registerOrganizationSignIn } from './organization-sign-in-page.tsx';
 import { registerOverview } from './overview-page.tsx';
 import { registerPasskeySignIn } from './passkeys-sign-in.tsx';
 import { registerPasskeyOptions } from './passkeys.ts';
 import { registerPassword } from './password-page.tsx';
 import { registerPeople } from './people-page.tsx';
+import { registerPerson } from './person-page.tsx';
 import { registerReset } from './reset-page.tsx';
 import { registerSecondFactorSetUp } from './second-factor-set-up-page.tsx';
 import { registerSecondFactor } from './second-factor-page.tsx';
@@ -20,6 +23,7 @@ import { registerUnknownPages } from './unknown-pages.ts';
 
 /** The pages by which people sign in and look after their account. */
 export const ACCOUNT_ROUTES: readonly RegisterRoutes[] = [
+  registerHome,
   registerSignIn,
   registerOrganizationSignIn,
   registerInvitation,
@@ -29,6 +33,8 @@ export const ACCOUNT_ROUTES: readonly RegisterRoutes[] = [
   registerSessions,
   registerTokens,
   registerPeople,
+  registerInvitePerson,
+  registerPerson,
   registerApplications,
   registerPasskeyOptions,
   registerPasskeySignIn,

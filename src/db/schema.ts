@@ -76,6 +76,8 @@ export interface UserTable {
   email: string;
   email_key: string;
   name: string | null;
+  /** What the name is searched by. */
+  name_key: string | null;
   /** `null` for platform staff. */
   organization_id: number | null;
   admin: number;
@@ -87,6 +89,8 @@ export interface UserTable {
   created_at: number;
   /** When the invitation that is open was made; `null` is `created_at`. */
   invited_at: number | null;
+  /** When a browser in which they signed in was used; tokens have times of their own. */
+  last_seen_at: number | null;
 }
 
 export interface TokenTable {

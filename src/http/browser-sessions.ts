@@ -41,7 +41,7 @@ export async function readSession(context: Context, request: FastifyRequest): Pr
       : ((await sessionBySecret(context.db.read, secret, limitsOf(context), now)) ?? null);
   request.session = session;
   if (session !== null && isUseDue(session, now))
-    await context.db.write((tx) => recordSessionUse(tx, session.id, request.address, now));
+    await context.db.write((tx) => recordSessionUse(tx, session, request.address, now));
   return session;
 }
 

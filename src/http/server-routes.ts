@@ -4,7 +4,7 @@ import { AREAS, SERVER_AREA } from './areas.ts';
 import { KINDS, type ProblemKind } from './problem-kinds.ts';
 import { Problem } from './problems.ts';
 
-/** The routes outside the areas: health, readiness, public keys, what kinds of problem mean, and the front door. */
+/** The routes outside the areas: health, readiness, public keys, and what kinds of problem mean. */
 export function registerServerRoutes(app: FastifyInstance, { db, keys }: Context): void {
   const hidden = { schema: { hide: true } } as const;
 
@@ -24,11 +24,6 @@ export function registerServerRoutes(app: FastifyInstance, { db, keys }: Context
       reply
         .headers({ 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' })
         .send(await keys.jwks()),
-  );
-
-  // Relative, so that it holds behind a proxy that adds a prefix.
-  app.get('/', { config: { operation: 'front-door', access: 'open' }, ...hidden }, async (_request, reply) =>
-    reply.redirect('docs'),
   );
 
   app.get<{ Params: { area: string; kind: string } }>(

@@ -2,7 +2,7 @@
 export const HOME = '/account';
 
 /** What a sign-in may lead back to: the pages of the account and an authorization request, and never another site. */
-const RETURNS = /^(\/account(\/[a-z-]+)?|\/oauth\/authorize)$/;
+const RETURNS = /^(\/account(\/[0-9A-Za-z-]+){0,2}|\/oauth\/authorize)$/;
 
 /** @returns the address of the sign-in page that leads back to `to` */
 export function signInAddress(to: string): string {

@@ -40,7 +40,7 @@ export function Page({ title, scripts = [], wide = false, nav, children }: PageP
         </a>
         <header>
           <div class="bar">
-            <a class="brand" href="/account">
+            <a class="brand" href="/">
               <Mark />
               Assay
             </a>

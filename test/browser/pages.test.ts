@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { commandLine } from '../../src/auth/callers.ts';
 import { invitationUrl } from '../../src/auth/invitations.ts';
+import { banUser } from '../../src/domain/people/bans.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
 import { expectAccessible } from '../harness/accessibility.ts';
@@ -61,7 +62,7 @@ async function longAccount() {
 }
 
 /** Signs in as somebody new, and opens a page. */
-async function enter(page: Page, path: string): Promise<{ email: string; password: string }> {
+async function enter(page: Page, path: string): ReturnType<typeof longAccount> {
   const account = await longAccount();
   await page.goto('/sign-in');
   await signIn(page, account);
@@ -205,12 +206,41 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await page.getByRole('button', { name: 'Make the token' }).click();
     await page.locator('.secret').waitFor();
   },
+  'home-page': async (page) => {
+    await page.goto('/');
+    await expectAccessible(page);
+    await enter(page, '/');
+  },
   'people-page': async (page) => {
-    await enter(page, '/account/people');
-    const { email } = await longAccount();
+    const { organization } = await enter(page, '/account/people');
+    for (const name of [undefined, 'D'.repeat(100)])
+      await world.invited({ organization: organization.uid, name });
+    const banned = await world.user({ organization: organization.uid, name: 'Bea' });
+    await server.context.db.write((tx) => banUser(tx, commandLine(NOW), banned.id));
+    await page.reload();
+    await expectAccessible(page);
+    await page.getByLabel('Name or e-mail address').fill('E'.repeat(200));
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByText('Nobody has').waitFor();
+  },
+  'person-page': async (page) => {
+    const { organization } = await enter(page, '/account');
+    const { uid } = await world.account({ organization: organization.uid, name: 'F'.repeat(100) });
+    await page.goto(`/account/people/${uid}`);
+    await page.locator('summary').click();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Make a link' }).click();
+    await page.locator('.secret').waitFor();
+  },
+  'invite-person-page': async (page) => {
+    const { email } = await enter(page, '/account/people/invite');
     await page.getByLabel('Their e-mail address').fill(email);
-    await page.getByRole('button', { name: 'Link for a new password' }).click();
+    await page.getByRole('button', { name: 'Invite' }).click();
     await page.locator('#email-error').waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('Their e-mail address').fill('new@example.com');
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await page.locator('.secret').waitFor();
   },
   'applications-page': async (page) => {
     await enter(page, '/account');

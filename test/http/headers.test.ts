@@ -55,14 +55,6 @@ describe('Security headers', () => {
   });
 });
 
-describe('The front door', () => {
-  it('leads to the documentation', async () => {
-    const { status, headers } = await server.request('GET', '/');
-    expect(status).toBe(302);
-    expect(new URL(headers.get('location') ?? '', server.origin).pathname).toBe('/docs');
-  });
-});
-
 describe('The address of an error', () => {
   it.each(
     [...AREA_NAMES, 'server' as const].flatMap((area) =>

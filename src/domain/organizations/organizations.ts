@@ -107,6 +107,16 @@ export function organizationByUid(db: Reader, uid: string): Promise<Organization
     .executeTakeFirst();
 }
 
+/** @returns the organization with this id; a group of them is none */
+export function organizationById(db: Reader, id: number): Promise<Organization | undefined> {
+  return db
+    .selectFrom('organizations')
+    .select(['id', 'uid', 'name'])
+    .where('id', '=', id)
+    .where('kind', '=', 'organization')
+    .executeTakeFirst();
+}
+
 /** An organization in a list, with what it asks of its users. */
 export interface ListedOrganization extends Organization {
   second_factor: 'required' | 'optional';

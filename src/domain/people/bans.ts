@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Act, belongsTo, type Caller } from '../../auth/callers.ts';
+import { type Account, type Act, type Actor, belongsTo } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { holdingRows } from '../../db/portable.ts';
 import { prepare, prepareUnread, prepareWrite } from '../../db/prepared.ts';
@@ -105,13 +105,13 @@ const anyToken = prepare<{ user: number }, { id: string }>((db, p) =>
  * @throws Failure `missing` for a user of another organization and, for client users, of the staff; `forbidden` for a
  *   caller who is no admin, for the caller themselves, for staff, and for the last admin
  */
-export async function banUserAs(tx: Transaction, act: Act<Caller>, id: number): Promise<BannedUser> {
+export async function banUserAs(tx: Transaction, act: Act<Actor & Account>, id: number): Promise<BannedUser> {
   const { actor: caller } = act;
   const [user] = await userById(tx, { id });
   if (user === undefined || (user.id !== caller.userId && !belongsTo(caller, user.organization_id))) {
     throw missing('user');
   }
-  if (!caller.admin) throw new Failure('forbidden', 'Only admins ban users.');
+  if (!caller.admin && !caller.staff) throw new Failure('forbidden', 'Only admins ban users.');
   if (user.id === caller.userId) throw new Failure('forbidden', 'You cannot ban yourself.');
   if (user.staff === 1) throw new Failure('forbidden', 'Platform staff cannot be banned here.');
   return banUser(tx, act, id);

@@ -1,6 +1,7 @@
 import { type Act, actOfPerson } from '../../auth/callers.ts';
 import { invitedUid, isInvitationToken, type Invited } from '../../auth/invitations.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
+import { nameKey } from '../../db/portable.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, missing } from '../shared/failure.ts';
 import { cleanName } from '../shared/names.ts';
@@ -87,7 +88,7 @@ export async function acceptInvitation(
   const name = cleanName('name', input.name);
   const accepted = await tx
     .updateTable('users')
-    .set({ name, password_hash: input.passwordHash, accepted_at: act.now })
+    .set({ name, name_key: nameKey(name), password_hash: input.passwordHash, accepted_at: act.now })
     .where('id', '=', userId)
     .where('accepted_at', 'is', null)
     .where('banned_at', 'is', null)

@@ -52,6 +52,7 @@ export async function createUser(tx: Transaction, act: Act, input: NewUser): Pro
       email,
       email_key: nameKey(email),
       name,
+      name_key: name === null ? null : nameKey(name),
       organization_id: organizationId,
       admin: input.admin === true ? 1 : 0,
       staff: staff ? 1 : 0,
@@ -87,7 +88,11 @@ export async function renameUser(tx: Transaction, act: Act, userId: number, name
     .executeTakeFirst();
   if (user === undefined) throw missing('user');
   if (user.name === clean) return;
-  await tx.updateTable('users').set({ name: clean }).where('id', '=', userId).execute();
+  await tx
+    .updateTable('users')
+    .set({ name: clean, name_key: nameKey(clean) })
+    .where('id', '=', userId)
+    .execute();
   await recordChange(tx, act, {
     action: 'user.rename',
     object: ['user', userId],

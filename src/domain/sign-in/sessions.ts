@@ -128,6 +128,8 @@ export async function startSession(
   const id = randomUUID();
   const secret = randomText(SECRET_LENGTH);
   const { userId, organizationId, state, method, browser } = input;
+  if (state === 'complete')
+    await tx.updateTable('users').set({ last_seen_at: now }).where('id', '=', userId).execute();
   await tx
     .insertInto('sessions')
     .values({
@@ -181,17 +183,19 @@ export function isUseDue(session: Session, now: number): boolean {
   return now - session.lastUsedAt >= USE_PRECISION;
 }
 
-/** Writes down that a session was used, and from where. */
+/** Writes down that a session was used, and from where, and that its user was seen. */
 export async function recordSessionUse(
   tx: Transaction,
-  sessionId: string,
+  { id, userId }: Pick<Session, 'id' | 'userId'>,
   address: string,
   now: number,
 ): Promise<void> {
+  // The user first, as whoever bans one or sets a password does: nobody waits in a circle.
+  await tx.updateTable('users').set({ last_seen_at: now }).where('id', '=', userId).execute();
   await tx
     .updateTable('sessions')
     .set({ last_used_at: now, last_used_from: address })
-    .where('id', '=', sessionId)
+    .where('id', '=', id)
     .where('last_used_at', '<', now)
     .execute();
 }

@@ -8,6 +8,7 @@ export const peopleTables = ({ id, int, text, table, clustered }: Dialect): stri
     email ${text} not null,
     email_key ${text} not null unique,
     name ${text},
+    name_key ${text},
     organization_id ${int} references organizations (id),
     admin ${int} not null default 0 check (admin in (0, 1)),
     staff ${int} not null default 0 check (staff in (0, 1)),
@@ -16,9 +17,11 @@ export const peopleTables = ({ id, int, text, table, clustered }: Dialect): stri
     banned_at ${int},
     created_at ${int} not null,
     invited_at ${int},
+    last_seen_at ${int},
     check ((organization_id is null) = (staff = 1))
   ) ${table}`,
   `create index users_by_organization on users (organization_id, id)`,
+  `create index users_by_address on users (organization_id, email_key)`,
   `create index users_who_administer on users (organization_id, id) where admin = 1`,
 
   `create table staff_organizations (
