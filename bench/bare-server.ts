@@ -111,14 +111,13 @@ function postgres(url: string): Connection {
 }
 
 const { isOneOf, holding } = connection;
-const ADMIN_UID = 'admin';
 
 const GROUP = `select g.organization_id, m.role as caller_role, c.role, c.members from assessment_groups g
-  left join group_members m on m.group_id = g.id and m.user_uid = ?
+  left join group_members m on m.group_id = g.id and m.user_id = ?
   left join group_member_counts c on c.group_id = g.id where g.id = ?`;
 const MEMBERS = `select m.id, m.user_uid as "userUid", m.role, m.created_at as "createdAt", u.email as "userEmail",
   u.name as "userName" from (select id from group_members where group_id = ? order by created_at, id limit ? offset ?) page
-  join group_members m on m.id = page.id join users u on u.uid = m.user_uid order by m.created_at, m.id`;
+  join group_members m on m.id = page.id join users u on u.id = m.user_id order by m.created_at, m.id`;
 const HOST = `select assets.id, coalesce(c.ports, 0) as ports from assets
   join organizations o on o.id = assets.organization_id
   left join port_counts c on c.asset_id = assets.id and c.observed_state = ? and assets.type = 'host'
@@ -132,8 +131,8 @@ const VULNERABILITY = `select id, organization_id, title, description, severity,
 const CURRENT_TAGS = `select tag.id, tag.organization_id, tag.name, tag.name_key, tag.editable from vulnerability_taggings tagging
   join vulnerability_tags tag on tag.id = tagging.tag_id where tagging.vulnerability_id = ? order by tagging.tag_id`;
 const TAGS = `select id, organization_id, name, name_key, editable from vulnerability_tags where ${isOneOf('id')}`;
-const TAG = `insert into vulnerability_taggings (vulnerability_id, tag_id)
-  select vulnerabilities.id, vulnerability_tags.id from vulnerabilities, vulnerability_tags
+const TAG = `insert into vulnerability_taggings (organization_id, vulnerability_id, tag_id)
+  select vulnerabilities.organization_id, vulnerabilities.id, vulnerability_tags.id from vulnerabilities, vulnerability_tags
   where vulnerabilities.id = ? and ${isOneOf('vulnerability_tags.id')} returning tag_id`;
 const UNTAG = `delete from vulnerability_taggings where vulnerability_id = ? and ${isOneOf('tag_id')}`;
 const SET_STATUS = 'update vulnerabilities set status_id = ?, updated_at = ? where id = ?';
@@ -146,17 +145,19 @@ const ASSET_TAGS = `select id, uid from asset_tags where organization_id = ? and
 const ASSETS = `select assets.id, assets.uid from assets where ${isOneOf('assets.uid')} and (+assets.organization_id = ?
   or exists (select 1 from organization_group_members m where m.organization_id = assets.organization_id and m.group_id = ?))
   and +assets.organization_id = ?`;
-const ATTACH = `insert into asset_taggings (tag_id, asset_id) select asset_tags.id, assets.id from asset_tags, assets
+const ATTACH = `insert into asset_taggings (tag_id, asset_id, organization_id, owner_id, group_id)
+  select asset_tags.id, assets.id, assets.organization_id, asset_tags.organization_id,
+  nullif(asset_tags.organization_id, assets.organization_id) from asset_tags, assets
   where ${isOneOf('asset_tags.id')} and ${isOneOf('assets.id')} on conflict do nothing returning tag_id, asset_id`;
 const DETACH = `delete from asset_taggings where ${isOneOf('tag_id')} and ${isOneOf('asset_id')} returning tag_id, asset_id`;
 
 const GROUP_FOR_CALLER = `select g.organization_id, m.role as caller_role from assessment_groups g
-  left join group_members m on m.group_id = g.id and m.user_uid = ? where g.id = ?`;
+  left join group_members m on m.group_id = g.id and m.user_id = ? where g.id = ?`;
 const REMOVE_OTHERS = `delete from group_members where id in (select member.id from users
-  left join group_members member on member.user_uid = users.uid and member.group_id = ? and member.role <> 'rbac_group_admin'
+  left join group_members member on member.user_id = users.id and member.group_id = ? and member.role <> 'rbac_group_admin'
   where ${isOneOf('users.uid')}) returning user_uid, role`;
 const TARGETS = `select users.uid, users.organization_id, m.role from users
-  left join group_members m on m.user_uid = users.uid and m.group_id = ? where ${isOneOf('users.uid')}`;
+  left join group_members m on m.user_id = users.id and m.group_id = ? where ${isOneOf('users.uid')}`;
 const LOCK_ADMINS = `select members from group_member_counts
   where group_id = ? and role = 'rbac_group_admin'${holding}`;
 const REMOVE_ADMINS = REMOVE_OTHERS.replace('<>', '=');
@@ -168,6 +169,10 @@ const SET_CRITICALITY = `update assets set criticality = ?, updated_at = ? where
 
 const organizationId = Number(
   (await connection.all('select id from organizations where uid = ?', ['bench']))[0]?.['id'],
+);
+
+const adminId = Number(
+  (await connection.all('select id from users where email_key = ?', ['admin@bench.example']))[0]?.['id'],
 );
 
 interface Call {
@@ -190,7 +195,7 @@ const OPERATIONS: [method: string, path: RegExp, run: (call: Call) => Promise<un
 async function listMembers({ path, query }: Call): Promise<unknown> {
   const group = Number(path[5]);
   const perPage = Number(query.get('perPage'));
-  const counts = await connection.all(GROUP, [ADMIN_UID, group]);
+  const counts = await connection.all(GROUP, [adminId, group]);
   const offset = (Number(query.get('page') ?? 1) - 1) * perPage;
   return { members: await connection.all(MEMBERS, [group, perPage, offset]), metadata: { counts } };
 }
@@ -247,7 +252,7 @@ async function changeTaggings({ path, body }: Call): Promise<unknown> {
 async function removeMember({ path, body }: Call): Promise<unknown> {
   const group = Number(path[5]);
   return connection.write(async (tx) => {
-    await tx.all(GROUP_FOR_CALLER, [ADMIN_UID, group]);
+    await tx.all(GROUP_FOR_CALLER, [adminId, group]);
     let removed = await tx.all(REMOVE_OTHERS, [group, body.userUids]);
     if (removed.length < body.userUids.length) {
       await tx.all(TARGETS, [group, body.userUids]);

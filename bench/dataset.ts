@@ -73,9 +73,15 @@ export async function fillDatabase(
     })),
   );
 
+  const members = await db.read
+    .selectFrom('users')
+    .select(['id', 'uid'])
+    .where('uid', 'like', 'member%')
+    .orderBy('id')
+    .execute();
   const groups: Record<string, number> = {};
-  for (const size of SIZES) groups[size] = await fillGroup(db, organizationId, uids.slice(0, size));
-  const removableGroup = await fillGroup(db, organizationId, uids);
+  for (const size of SIZES) groups[size] = await fillGroup(db, organizationId, members.slice(0, size));
+  const removableGroup = await fillGroup(db, organizationId, members);
 
   const assetUid = (number: number) => number.toString(16).padStart(24, '0');
   const hostUid = (size: number) => `ffff${size.toString(16).padStart(20, '0')}`;
@@ -155,15 +161,21 @@ export async function fillDatabase(
   return { dataset, token };
 }
 
-async function fillGroup(db: Database, organizationId: number, uids: readonly string[]): Promise<number> {
+async function fillGroup(
+  db: Database,
+  organizationId: number,
+  users: readonly { id: number; uid: string }[],
+): Promise<number> {
   const groupId = await insertOne(db, 'assessment_groups', {
     organization_id: organizationId,
-    name: `Group of ${uids.length}`,
+    name: `Group of ${users.length}`,
     created_at: START,
   });
-  const members = uids.map((user_uid, number) => ({
+  const members = users.map((user, number) => ({
+    organization_id: organizationId,
     group_id: groupId,
-    user_uid,
+    user_id: user.id,
+    user_uid: user.uid,
     role: GROUP_ROLES[number % GROUP_ROLES.length] as string,
     created_at: START + number * 1_000,
   }));

@@ -23,18 +23,18 @@ export interface Tables {
   group_members: GroupMemberTable;
   group_member_counts: { group_id: number; role: string; members: number };
   assessments: AssessmentTable;
-  assessment_access: { assessment_id: number; user_id: number };
+  assessment_access: { organization_id: number; assessment_id: number; user_id: number };
   assessment_tags: { id: Generated<number>; organization_id: number; name: string; name_key: string };
-  assessment_taggings: { assessment_id: number; tag_id: number };
+  assessment_taggings: { organization_id: number; assessment_id: number; tag_id: number };
   testing_sessions: TestingSessionTable;
   vulnerabilities: VulnerabilityTable;
   vulnerability_tags: VulnerabilityTagTable;
-  vulnerability_taggings: { vulnerability_id: number; tag_id: number };
+  vulnerability_taggings: { organization_id: number; vulnerability_id: number; tag_id: number };
   attachments: AttachmentTable;
   assets: AssetTable;
   asset_tags: AssetTagTable;
-  asset_taggings: { tag_id: number; asset_id: number };
-  listing_assets: { assessment_id: number; asset_id: number };
+  asset_taggings: AssetTaggingTable;
+  listing_assets: { organization_id: number; assessment_id: number; asset_id: number };
   scope_rules: { assessment_id: number; asset_id: number; position: number; rule: string };
   ports: PortTable;
   port_counts: { asset_id: number; observed_state: string; ports: number };
@@ -119,7 +119,10 @@ export interface TokenTable {
 
 export interface GroupMemberTable {
   id: Generated<number>;
+  organization_id: number;
   group_id: number;
+  user_id: number;
+  /** The user's own, by which a list can be sorted. */
   user_uid: string;
   role: string;
   created_at: number;
@@ -193,6 +196,17 @@ export interface AssetTagTable {
   organization_id: number;
   name: string;
   name_key: string;
+}
+
+export interface AssetTaggingTable {
+  tag_id: number;
+  asset_id: number;
+  /** The asset's. */
+  organization_id: number;
+  /** The tag's: the same organization, or `group_id`. */
+  owner_id: number;
+  /** A group of organizations that the asset's is in; `null` for a tag of its own. */
+  group_id: number | null;
 }
 
 export interface PortTable {

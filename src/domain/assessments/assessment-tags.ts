@@ -72,8 +72,10 @@ const insertTag = prepareWrite<{ organization: number; name: string; key: string
     .returning('id'),
 );
 
-const insertTagging = prepareUnread<{ assessment: number; tag: number }>((tx, p) =>
-  tx.insertInto('assessment_taggings').values({ assessment_id: p.assessment, tag_id: p.tag }),
+const insertTagging = prepareUnread<{ organization: number; assessment: number; tag: number }>((tx, p) =>
+  tx
+    .insertInto('assessment_taggings')
+    .values({ organization_id: p.organization, assessment_id: p.assessment, tag_id: p.tag }),
 );
 
 /** Renames unless another tag of the organization has the name. */
@@ -115,7 +117,11 @@ export async function createAssessmentTag(
   if (assessment === undefined) throw missing('assessment');
   const [tag] = await insertTag(tx, { organization: assessment.organization_id, name, key: nameKey(name) });
   if (tag === undefined) throw nameTaken(name);
-  await insertTagging(tx, { assessment: assessment.id, tag: tag.id });
+  await insertTagging(tx, {
+    organization: assessment.organization_id,
+    assessment: assessment.id,
+    tag: tag.id,
+  });
   await recordChange(tx, act, {
     action: 'assessment-tag.create',
     object: ['assessment-tag', tag.id],

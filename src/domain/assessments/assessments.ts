@@ -106,7 +106,7 @@ export async function grantAssessmentAccess(
   if (found === undefined) throw missing('assessment or the user');
   const granted = await tx
     .insertInto('assessment_access')
-    .values({ assessment_id: found.id, user_id: userId })
+    .values({ organization_id: found.organization_id, assessment_id: found.id, user_id: userId })
     .onConflict((conflict) => conflict.doNothing())
     .returning('user_id')
     .executeTakeFirst();

@@ -37,7 +37,7 @@ const REMOVERS: readonly (string | null)[] = [GROUP_ADMIN, 'infra_admin'] satisf
 
 interface GroupParameters {
   group: number;
-  callerUid: string;
+  callerId: number;
 }
 
 export interface GroupForCaller {
@@ -52,7 +52,7 @@ const selectGroup = (db: Reader, p: GroupParameters) =>
     .leftJoin('group_members', (join) =>
       join
         .onRef('group_members.group_id', '=', 'assessment_groups.id')
-        .on('group_members.user_uid', '=', p.callerUid),
+        .on('group_members.user_id', '=', p.callerId),
     )
     .select(['assessment_groups.organization_id as organizationId', 'group_members.role as callerRole'])
     .where('assessment_groups.id', '=', p.group);
@@ -74,7 +74,7 @@ const countedGroupQuery = prepare<
  * @throws Failure `missing` for a group of another organization, as for none
  */
 export async function groupForCaller(db: Reader, caller: Caller, groupId: number): Promise<GroupForCaller> {
-  const [group] = await groupQuery(db, { group: storableId(groupId), callerUid: caller.uid });
+  const [group] = await groupQuery(db, { group: storableId(groupId), callerId: caller.userId });
   return requireReach(caller, group);
 }
 
@@ -98,7 +98,7 @@ export async function listGroupMembers(
   groupId: number,
   { sort, descending, role, page, perPage }: MemberQuery,
 ): Promise<GroupMemberPage> {
-  const rows = await countedGroupQuery(db, { group: storableId(groupId), callerUid: caller.uid });
+  const rows = await countedGroupQuery(db, { group: storableId(groupId), callerId: caller.userId });
   const group = requireReach(caller, rows[0]);
   if (group.callerRole === null && !administers(caller, group.organizationId)) {
     throw new Failure(
@@ -192,13 +192,13 @@ function preparePage({ order, byRole, descending, backward }: PageShape) {
   return prepare<PageParameters, GroupMember>((db, p) => {
     const inGroup = db
       .selectFrom('group_members')
-      .select(['id', 'user_uid', 'role', 'created_at'])
+      .select(['id', 'user_id', 'user_uid', 'role', 'created_at'])
       .where('group_id', '=', p.group);
     const found = byRole ? inGroup.where('role', '=', p.role) : inGroup;
     const cut = found.orderBy(column, direction).$if(order === 'createdAt', (by) => by.orderBy('id', ties));
     const whole = db
       .selectFrom(cut.limit(p.limit).offset(p.offset).as('page'))
-      .innerJoin('users', 'users.uid', 'page.user_uid')
+      .innerJoin('users', 'users.id', 'page.user_id')
       .select([
         'page.id as id',
         'page.user_uid as userUid',

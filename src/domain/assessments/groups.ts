@@ -64,14 +64,21 @@ export async function addGroupMember(
   const found = await tx
     .selectFrom('assessment_groups')
     .innerJoin('users', 'users.organization_id', 'assessment_groups.organization_id')
-    .select('assessment_groups.organization_id')
+    .select(['assessment_groups.organization_id', 'users.id as user_id'])
     .where('assessment_groups.id', '=', groupId)
     .where('users.uid', '=', userUid)
     .executeTakeFirst();
   if (found === undefined) throw missing('assessment group or the user');
   const added = await tx
     .insertInto('group_members')
-    .values({ group_id: groupId, user_uid: userUid, role, created_at: act.now })
+    .values({
+      organization_id: found.organization_id,
+      group_id: groupId,
+      user_id: found.user_id,
+      user_uid: userUid,
+      role,
+      created_at: act.now,
+    })
     .onConflict((conflict) => conflict.columns(['group_id', 'user_uid']).doNothing())
     .returning('id')
     .executeTakeFirst();
@@ -129,11 +136,11 @@ export async function countRemovedMembers(
  */
 export async function leaveAllGroups(
   tx: Transaction,
-  userUid: string,
+  userId: number,
 ): Promise<{ group_id: number; role: string }[]> {
   const left = await tx
     .deleteFrom('group_members')
-    .where('user_uid', '=', userUid)
+    .where('user_id', '=', userId)
     .returning(['group_id', 'role'])
     .execute();
   for (const { group_id, role } of left.sort((a, b) => a.group_id - b.group_id)) {

@@ -98,11 +98,11 @@ const currentRules = prepare<AssetsOfListing, { asset_id: number; rule: string |
 const insertAssets = prepareUnread<AssetsOfListing>((tx, p) =>
   tx
     .insertInto('listing_assets')
-    .columns(['assessment_id', 'asset_id'])
+    .columns(['organization_id', 'assessment_id', 'asset_id'])
     .expression(
       tx
         .selectFrom(['assessments', 'assets'])
-        .select(['assessments.id as assessment_id', 'assets.id as asset_id'])
+        .select(['assessments.organization_id', 'assessments.id as assessment_id', 'assets.id as asset_id'])
         .where('assessments.id', '=', p.listing)
         .where((eb) => isOneOf(tx, eb.ref('assets.id'), p.assets)),
     ),

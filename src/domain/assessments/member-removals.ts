@@ -41,7 +41,7 @@ function removal(tx: Transaction, p: Removal, admins: '=' | '<>') {
     .selectFrom('users')
     .leftJoin('group_members as member', (join) =>
       join
-        .onRef('member.user_uid', '=', 'users.uid')
+        .onRef('member.user_id', '=', 'users.id')
         .on('member.group_id', '=', p.group)
         .on('member.role', admins, sql.lit(GROUP_ADMIN)),
     )
@@ -70,7 +70,7 @@ const targetsQuery = prepare<Removal, Target>((db, p) =>
   db
     .selectFrom('users')
     .leftJoin('group_members', (join) =>
-      join.onRef('group_members.user_uid', '=', 'users.uid').on('group_members.group_id', '=', p.group),
+      join.onRef('group_members.user_id', '=', 'users.id').on('group_members.group_id', '=', p.group),
     )
     .select(['users.uid', 'users.organization_id as organizationId', 'group_members.role'])
     .where((eb) => isOneOf(db, eb.ref('users.uid'), p.uids)),

@@ -34,11 +34,19 @@ interface Pair {
 export const attach = prepareWrite<{ tags: readonly number[]; assets: readonly number[] }, Pair>((tx, p) =>
   tx
     .insertInto('asset_taggings')
-    .columns(['tag_id', 'asset_id'])
+    .columns(['tag_id', 'asset_id', 'organization_id', 'owner_id', 'group_id'])
     .expression(
       tx
         .selectFrom(['asset_tags', 'assets'])
-        .select(['asset_tags.id as tag_id', 'assets.id as asset_id'])
+        .select((eb) => [
+          'asset_tags.id as tag_id',
+          'assets.id as asset_id',
+          'assets.organization_id',
+          'asset_tags.organization_id as owner_id',
+          eb
+            .fn<number | null>('nullif', ['asset_tags.organization_id', 'assets.organization_id'])
+            .as('group_id'),
+        ])
         .where((eb) => isOneOf(tx, eb.ref('asset_tags.id'), p.tags))
         .where((eb) => isOneOf(tx, eb.ref('assets.id'), p.assets)),
     )

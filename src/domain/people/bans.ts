@@ -149,7 +149,7 @@ export async function banUser(tx: Transaction, act: Act, id: number): Promise<Ba
     });
     return banned;
   }
-  const groups = await leaveAllGroups(tx, user.uid);
+  const groups = await leaveAllGroups(tx, user.id);
   await tx.deleteFrom('users').where('id', '=', id).execute();
   const { uid, email } = user;
   await recordChange(tx, act, {

@@ -109,7 +109,13 @@ export async function createVulnerability(
     if (unknown.length > 0) throw invalid(unknown);
     await tx
       .insertInto('vulnerability_taggings')
-      .values(tagIds.map((id) => ({ vulnerability_id: vulnerability.id, tag_id: id })))
+      .values(
+        tagIds.map((id) => ({
+          organization_id: assessment.organization_id,
+          vulnerability_id: vulnerability.id,
+          tag_id: id,
+        })),
+      )
       .execute();
   }
   await recordChange(tx, act, {

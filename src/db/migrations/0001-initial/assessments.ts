@@ -1,22 +1,31 @@
 import type { Dialect } from '../migration.ts';
 
-/** Assessments, their groups, tags and testing hours. */
+/**
+ * Assessments, their groups, tags and testing hours. What joins two things of an organization has the organization in both
+ * references, so that no rows of different ones can be joined.
+ */
 export const assessmentsTables = ({ id, int, text, table, clustered }: Dialect): string[] => [
   `create table assessment_groups (
     id ${id},
     organization_id ${int} not null references organizations (id),
     name ${text} not null,
-    created_at ${int} not null
+    created_at ${int} not null,
+    unique (organization_id, id)
   ) ${table}`,
 
+  // The uid is the user's, which the reference holds it to: a page by uid is cut by an index of this table alone.
   `create table group_members (
     id ${id},
-    group_id ${int} not null references assessment_groups (id) on delete cascade,
-    user_uid ${text} not null references users (uid) on delete cascade,
+    organization_id ${int} not null,
+    group_id ${int} not null,
+    user_id ${int} not null,
+    user_uid ${text} not null,
     role ${text} not null check (role in ('rbac_group_admin', 'assessment_member', 'assessment_creator',
       'assessment_read_only', 'assessment_operator', 'infra_admin')),
     created_at ${int} not null,
-    unique (group_id, user_uid)
+    unique (group_id, user_uid),
+    foreign key (organization_id, group_id) references assessment_groups (organization_id, id) on delete cascade,
+    foreign key (organization_id, user_id, user_uid) references users (organization_id, id, uid) on delete cascade
   ) ${table}`,
   // One index per order that a page can have: ties are ascending by id whichever way the field runs.
   `create index group_members_by_time on group_members (group_id, created_at, id)`,
@@ -25,7 +34,7 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: Dialect):
   `create index group_members_by_role_and_time on group_members (group_id, role, created_at, id)`,
   `create index group_members_by_role_and_time_descending on group_members (group_id, role, created_at desc, id)`,
   `create index group_members_by_role_and_user on group_members (group_id, role, user_uid)`,
-  `create index group_members_by_user on group_members (user_uid)`,
+  `create index group_members_by_user on group_members (user_id, group_id)`,
 
   `create table group_member_counts (
     group_id ${int} not null references assessment_groups (id) on delete cascade,
@@ -38,16 +47,20 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: Dialect):
     id ${id},
     uid ${text} not null unique,
     organization_id ${int} not null references organizations (id),
-    group_id ${int} references assessment_groups (id),
+    group_id ${int},
     name ${text} not null,
-    created_at ${int} not null
+    created_at ${int} not null,
+    foreign key (organization_id, group_id) references assessment_groups (organization_id, id)
   ) ${table}`,
-  `create index assessments_by_organization on assessments (organization_id, id)`,
+  `create unique index assessments_by_organization on assessments (organization_id, id)`,
 
   `create table assessment_access (
-    assessment_id ${int} not null references assessments (id) on delete cascade,
-    user_id ${int} not null references users (id) on delete cascade,
-    primary key (user_id, assessment_id)
+    organization_id ${int} not null,
+    assessment_id ${int} not null,
+    user_id ${int} not null,
+    primary key (user_id, assessment_id),
+    foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade,
+    foreign key (organization_id, user_id) references users (organization_id, id) on delete cascade
   ) ${clustered}`,
   `create index assessment_access_by_assessment on assessment_access (assessment_id, user_id)`,
 
@@ -56,13 +69,17 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: Dialect):
     organization_id ${int} not null references organizations (id),
     name ${text} not null,
     name_key ${text} not null,
-    unique (organization_id, name_key)
+    unique (organization_id, name_key),
+    unique (organization_id, id)
   ) ${table}`,
 
   `create table assessment_taggings (
-    assessment_id ${int} not null references assessments (id) on delete cascade,
-    tag_id ${int} not null references assessment_tags (id) on delete cascade,
-    primary key (assessment_id, tag_id)
+    organization_id ${int} not null,
+    assessment_id ${int} not null,
+    tag_id ${int} not null,
+    primary key (assessment_id, tag_id),
+    foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade,
+    foreign key (organization_id, tag_id) references assessment_tags (organization_id, id) on delete cascade
   ) ${clustered}`,
 
   `create table testing_sessions (

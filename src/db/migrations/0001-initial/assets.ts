@@ -13,7 +13,8 @@ export const assetsTables = ({ id, int, text, table, clustered }: Dialect): stri
     writable_by ${text} not null default 'any' check (writable_by in ('client', 'boss', 'any')),
     created_at ${int} not null,
     updated_at ${int} not null,
-    unique (organization_id, address)
+    unique (organization_id, address),
+    unique (organization_id, id)
   ) ${table}`,
 
   `create table asset_tags (
@@ -22,20 +23,35 @@ export const assetsTables = ({ id, int, text, table, clustered }: Dialect): stri
     organization_id ${int} not null references organizations (id),
     name ${text} not null,
     name_key ${text} not null,
-    unique (organization_id, name_key)
+    unique (organization_id, name_key),
+    unique (organization_id, id)
   ) ${table}`,
 
+  // The one place where rows of different organizations are joined: a tag of an organization group is attached to assets
+  // of the organizations in it. The owner of the tag is the asset's organization, or a group that it is a member of.
   `create table asset_taggings (
-    tag_id ${int} not null references asset_tags (id) on delete cascade,
-    asset_id ${int} not null references assets (id) on delete cascade,
-    primary key (tag_id, asset_id)
+    tag_id ${int} not null,
+    asset_id ${int} not null,
+    organization_id ${int} not null,
+    owner_id ${int} not null,
+    group_id ${int},
+    primary key (tag_id, asset_id),
+    check ((group_id is null and owner_id = organization_id) or (group_id is not null and owner_id = group_id)),
+    foreign key (owner_id, tag_id) references asset_tags (organization_id, id) on delete cascade,
+    foreign key (organization_id, asset_id) references assets (organization_id, id) on delete cascade,
+    foreign key (group_id, organization_id) references organization_group_members (group_id, organization_id)
+      on delete cascade
   ) ${clustered}`,
+  `create index asset_taggings_by_group on asset_taggings (group_id, organization_id) where group_id is not null`,
   `create index asset_taggings_by_asset on asset_taggings (asset_id, tag_id)`,
 
   `create table listing_assets (
-    assessment_id ${int} not null references assessments (id) on delete cascade,
-    asset_id ${int} not null references assets (id) on delete cascade,
-    primary key (asset_id, assessment_id)
+    organization_id ${int} not null,
+    assessment_id ${int} not null,
+    asset_id ${int} not null,
+    primary key (asset_id, assessment_id),
+    foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade,
+    foreign key (organization_id, asset_id) references assets (organization_id, id) on delete cascade
   ) ${clustered}`,
   `create index listing_assets_by_assessment on listing_assets (assessment_id, asset_id)`,
 

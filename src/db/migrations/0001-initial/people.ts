@@ -20,7 +20,9 @@ export const peopleTables = ({ id, int, text, table, clustered }: Dialect): stri
     last_seen_at ${int},
     check ((organization_id is null) = (staff = 1))
   ) ${table}`,
-  `create index users_by_organization on users (organization_id, id)`,
+  `create unique index users_by_organization on users (organization_id, id)`,
+  // What the members of assessment groups refer to.
+  `create unique index users_by_organization_and_uid on users (organization_id, id, uid)`,
   `create index users_by_address on users (organization_id, email_key)`,
   `create index users_who_administer on users (organization_id, id) where admin = 1`,
 

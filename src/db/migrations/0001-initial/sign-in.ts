@@ -89,19 +89,21 @@ export const signInTables = ({ int, text, table, clustered }: Dialect): string[]
   `create table identity_provider_groups (
     organization_id ${int} not null references identity_providers (organization_id) on delete cascade,
     group_name ${text} not null,
-    assessment_id ${int} not null references assessments (id) on delete cascade,
-    primary key (organization_id, group_name, assessment_id)
+    assessment_id ${int} not null,
+    primary key (organization_id, group_name, assessment_id),
+    foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade
   ) ${clustered}`,
   `create index identity_provider_groups_by_assessment on identity_provider_groups (assessment_id)`,
 
   // The subject is unique within its issuer only, and the issuer is trusted for its own organization only.
   `create table identities (
-    organization_id ${int} not null references organizations (id) on delete cascade,
+    organization_id ${int} not null,
     issuer ${text} not null,
     subject ${text} not null,
-    user_id ${int} not null references users (id) on delete cascade,
+    user_id ${int} not null,
     created_at ${int} not null,
-    primary key (organization_id, issuer, subject)
+    primary key (organization_id, issuer, subject),
+    foreign key (organization_id, user_id) references users (organization_id, id) on delete cascade
   ) ${clustered}`,
   // An account is one person at an issuer, also when two who have its address sign in at once.
   `create unique index identities_by_user on identities (user_id, issuer)`,
