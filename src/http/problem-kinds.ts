@@ -39,6 +39,12 @@ export const KINDS = {
     meaning:
       'The name is taken, or others changed the same thing at the same time. Nothing was changed. Look at what is there, then decide.',
   },
+  'precondition-failed': {
+    status: 412,
+    title: 'It is not what was expected',
+    meaning:
+      'The request wants to go on only if the thing is as it was, by If-Match or If-Unmodified-Since, and it is not. Nothing was changed. Read it again, then decide.',
+  },
   'batch-too-large': {
     status: 413,
     title: 'The batch is too large',
@@ -54,6 +60,11 @@ export const KINDS = {
     status: 415,
     title: 'The body is not of a supported type',
     meaning: 'Bodies are JSON: send the header Content-Type: application/json.',
+  },
+  'range-not-satisfiable': {
+    status: 416,
+    title: 'This part does not exist',
+    meaning: 'Range asks for a part of a file that is not there. Ask for the whole file.',
   },
   'validation-failed': {
     status: 422,

@@ -68,14 +68,38 @@ export function toProblem(error: unknown, area?: Area): Problem {
     case 'FST_ERR_BAD_URL':
       return new Problem('invalid-request', 'The path is not a valid URL path.', { source: 'path' });
     default:
-      return new Problem(
-        'internal-error',
-        'The request failed here. The log has the reason under the request id.',
-        {},
-        { cause: error },
-      );
+      return fromLibrary(error);
   }
 }
+
+/**
+ * What Fastify and its plugins refuse stays the request's fault, and is told in our words: theirs name files. An upload
+ * that breaks off comes like this as well.
+ */
+function fromLibrary(error: unknown): Problem {
+  const { statusCode } = error as Partial<FastifyError>;
+  if (statusCode === undefined || statusCode < 400 || statusCode >= 500) {
+    return new Problem(
+      'internal-error',
+      'The request failed here. The log has the reason under the request id.',
+      {},
+      { cause: error },
+    );
+  }
+  const [kind, message] =
+    LIBRARY_REFUSALS[statusCode] ??
+    (['invalid-request', 'The request is not one that can be answered.'] as const);
+  return new Problem(kind, message, {}, { cause: error });
+}
+
+const LIBRARY_REFUSALS: Readonly<Record<number, readonly [ProblemKind, string]>> = {
+  403: ['forbidden', 'This path is not served.'],
+  404: ['not-found', 'There is nothing at this path.'],
+  412: ['precondition-failed', 'What is here is not what If-Match or If-Unmodified-Since asks for.'],
+  413: ['body-too-large', 'The body is larger than this server takes.'],
+  415: ['unsupported-media-type', 'The body is of a type that is not read here.'],
+  416: ['range-not-satisfiable', 'The part that Range asks for is not there.'],
+};
 
 function unavailable(cause: unknown): Problem {
   return new Problem(

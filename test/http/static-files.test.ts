@@ -1,0 +1,132 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+/** Sends a request as it is written, and waits until the server has closed the connection. */
+function sendText(text: string): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    let received = '';
+    const socket = connect(Number(new URL(server.origin).port), '127.0.0.1', () => socket.write(text));
+    socket.on('data', (chunk) => (received += chunk.toString()));
+    socket.on('error', reject);
+    socket.on('close', () => {
+      const [head = '', body = ''] = received.split('\r\n\r\n');
+      resolve({ status: Number(head.split(' ')[1]), body });
+    });
+  });
+}
+
+const errors = () => server.logs().filter((line) => Number(line['level']) >= 50);
+
+const FILES = ['/docs/static/swagger-ui.css', '/assets/assay.css', '/assets/passkeys.js'];
+const HEADERS = [
+  'Range: bytes=abc',
+  'Range: bytes=99999999-',
+  'Range: bytes=5-1',
+  'Range: ',
+  'If-Match: "x"',
+  'If-Match: nonsense',
+  'If-Unmodified-Since: Thu, 01 Jan 1970 00:00:00 GMT',
+  'If-Modified-Since: nonsense',
+  'If-None-Match: "',
+  'If-Range: "x"\r\nRange: bytes=abc',
+  'Accept-Encoding: br;q=nonsense',
+];
+const PATHS = [
+  '..',
+  '../index.html',
+  '..%2f..%2f..%2f..%2fetc%2fpasswd',
+  '%2e%2e/%2e%2e/package.json',
+  '%00',
+  'swagger-ui.css%00',
+  'swagger-ui.css/',
+  'swagger-ui.css/x',
+  '.',
+  '.hidden',
+  '%5c..%5c',
+  `${'a'.repeat(8_000)}`,
+  '%ff',
+  '//',
+];
+
+describe('A static file', () => {
+  it.each(FILES.flatMap((file) => HEADERS.map((header) => [file, header] as const)))(
+    '%s with %j is no failure of the server',
+    async (file, header) => {
+      const before = errors().length;
+      const { status } = await sendText(
+        `GET ${file} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${header}\r\n\r\n`,
+      );
+      expect([200, 206, 304, 400, 412, 416]).toContain(status);
+      expect(errors().length).toBe(before);
+    },
+  );
+
+  it.each(['/docs/static/', '/assets/'].flatMap((folder) => PATHS.map((path) => [folder, path] as const)))(
+    'that is not below %s, as %s, is no failure of the server',
+    async (folder, path) => {
+      const before = errors().length;
+      const { status, body } = await sendText(
+        `GET ${folder}${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+      );
+      expect([200, 302, 400, 403, 404]).toContain(status);
+      if (status === 200) expect(body).toContain('<!--');
+      expect(errors().length).toBe(before);
+    },
+  );
+
+  it('says what is wrong in the shape of the server, and not in the words of a library', async () => {
+    for (const [header, status, kind] of [
+      ['Range: bytes=99999999-', 416, 'range-not-satisfiable'],
+      ['If-Match: "x"', 412, 'precondition-failed'],
+    ] as const) {
+      const [name = '', value = ''] = header.split(': ');
+      const response = await server.request('GET', '/docs/static/swagger-ui.css', {
+        headers: { [name]: value },
+      });
+      expect(response.status).toBe(status);
+      expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+      expect(response.body).toEqual({
+        type: `${server.context.addresses.errorTypeBase}/server/${kind}`,
+        title: expect.stringMatching(/./),
+        status,
+        detail: expect.stringMatching(/^[A-Z].*\.$/),
+        instance: response.headers.get('x-request-id'),
+      });
+    }
+  });
+});
+
+describe('An upload that is broken off', () => {
+  it('is no error in the log', async () => {
+    const { token } = await worldOf(server).user();
+    const { port } = new URL(server.origin);
+    const done = () => server.logs().filter((line) => line['operation'] === 'createAssessmentTag').length;
+    const before = done();
+    await new Promise<void>((resolve) => {
+      const head = [
+        'POST /v1/assessment_tags HTTP/1.1',
+        'Host: localhost',
+        `Authorization: Bearer ${token}`,
+        'Content-Type: application/json',
+        'Content-Length: 1000',
+        'Expect: 100-continue',
+      ].join('\r\n');
+      const socket = connect(Number(port), '127.0.0.1', () => {
+        socket.write(`${head}\r\n\r\n`);
+      });
+      // The server says that it is ready to read.
+      socket.once('data', () => socket.write('{"name":', () => socket.resetAndDestroy()));
+      socket.on('close', () => resolve()).on('error', () => undefined);
+    });
+    await expect.poll(done).toBe(before + 1);
+    expect(errors()).toEqual([]);
+  });
+});
