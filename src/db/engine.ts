@@ -46,8 +46,11 @@ export interface Database {
   write<T>(unit: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Applies missing migrations and returns their names. */
   migrate(): Promise<string[]>;
-  /** Resolves when the database answers and is migrated; throws otherwise. */
-  check(): Promise<void>;
+  /**
+   * Resolves when the database answers, is migrated and takes writes; throws otherwise.
+   * @param now in milliseconds since 1970
+   */
+  check(now: number): Promise<void>;
   /**
    * Copies the database, consistently and while it is written to, into a new file. SQLite only.
    * @throws Error on PostgreSQL, which has its own tools for it

@@ -11,6 +11,7 @@ import type {
 import type { Context } from '../context.ts';
 import { type AccessDependencies, checkAccess } from './access.ts';
 import { type Area, areaAt } from './areas.ts';
+import { logFailure } from './failure-log.ts';
 import { type DeclareOperation, registerOperation } from './operation.ts';
 import { Problem, sendProblem, toProblem } from './problems.ts';
 
@@ -64,8 +65,7 @@ const MAX_PATH_TOLD = 200;
 export function answerErrors(scope: FastifyInstance, area: Area, { addresses, log }: Context): void {
   scope.setErrorHandler(async (error, request, reply) => {
     const problem = toProblem(error, area);
-    if (problem.status >= 500)
-      log.error({ requestId: request.id, err: problem.cause ?? problem }, problem.message);
+    if (problem.status >= 500) logFailure(log, request.id, problem);
     // A clash is nobody's fault, and worth a look when it is frequent.
     if (problem.status === 409)
       log.warn({ requestId: request.id, operation: request.routeOptions.config.operation }, problem.message);

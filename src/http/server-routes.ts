@@ -5,7 +5,7 @@ import { KINDS, type ProblemKind } from './problem-kinds.ts';
 import { Problem } from './problems.ts';
 
 /** The routes outside the areas: health, readiness, public keys, and what kinds of problem mean. */
-export function registerServerRoutes(app: FastifyInstance, { db, keys }: Context): void {
+export function registerServerRoutes(app: FastifyInstance, { clock, db, keys }: Context): void {
   const hidden = { schema: { hide: true } } as const;
 
   app.get('/healthz', { config: { operation: 'healthz', access: 'unlimited' }, ...hidden }, async () => ({
@@ -13,7 +13,7 @@ export function registerServerRoutes(app: FastifyInstance, { db, keys }: Context
   }));
 
   app.get('/readyz', { config: { operation: 'readyz', access: 'unlimited' }, ...hidden }, async () => {
-    await db.check();
+    await db.check(clock());
     return { status: 'ready' };
   });
 

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import type { Context } from '../context.ts';
+import { logFailure } from '../http/failure-log.ts';
 import { type Problem, toProblem } from '../http/problems.ts';
 
 /** The codes of RFC 6749, section 5.2, and those of section 4.1.2.1 for what is not the client's fault. */
@@ -38,8 +39,7 @@ export function answerOAuthErrors(scope: FastifyInstance, { log }: Context): voi
   scope.setErrorHandler(async (error: FastifyError, request, reply) => {
     if (error instanceof OAuthError) return sendOAuthError(reply, error);
     const problem = toProblem(error);
-    if (problem.status >= 500)
-      log.error({ requestId: request.id, err: problem.cause ?? problem }, problem.message);
+    if (problem.status >= 500) logFailure(log, request.id, problem);
     return sendOAuthError(reply, fromProblem(problem));
   });
 }

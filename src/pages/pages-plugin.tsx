@@ -10,6 +10,7 @@ import { SessionEnded } from '../domain/sign-in/sessions.ts';
 import { type RegisterRoutes, type TypedInstance, watchMethods } from '../http/area-plugin.ts';
 import { SERVER_AREA } from '../http/areas.ts';
 import { cookieNamed, cookieOptions, readSession, SignInNeeded } from '../http/browser-sessions.ts';
+import { logFailure } from '../http/failure-log.ts';
 import { isFromElsewhere } from '../http/fetch-metadata.ts';
 import { SMALL_BODY } from '../http/json-bodies.ts';
 import { KINDS } from '../http/problem-kinds.ts';
@@ -153,8 +154,7 @@ function sendError(
     return reply.redirect(signInAddress(request.method === 'GET' ? request.url : '/account'), 303);
   }
   const problem = pageProblem(error);
-  if (problem.status >= 500)
-    context.log.error({ requestId: request.id, err: problem.cause ?? problem }, problem.message);
+  if (problem.status >= 500) logFailure(context.log, request.id, problem);
   reply.headers(problem.details.headers ?? {});
   return sendPage(
     request,

@@ -31,22 +31,22 @@ describe('Migrations', () => {
     expect(first[0]).toBe('0001-initial');
     expect(await db.migrate()).toEqual([]);
     expect(await (await open()).migrate()).toEqual([]);
-    await db.check();
+    await db.check(Date.now());
   });
 
   it('are applied by one of several that start together', async () => {
     const several = await Promise.all([open(), open(), open()]);
     const applied = await Promise.all(several.map((db) => db.migrate()));
     expect(applied.filter((names) => names.length > 0).length).toBe(1);
-    for (const db of several) await db.check();
+    for (const db of several) await db.check(Date.now());
   });
 
   it('are missed by a database that is new', async () => {
     const db = await open();
-    await expect(db.check()).rejects.toThrow();
+    await expect(db.check(Date.now())).rejects.toThrow();
     await db.migrate();
     await db.write((tx) => sql`delete from migrations`.execute(tx));
-    await expect(db.check()).rejects.toBeInstanceOf(Unavailable);
+    await expect(db.check(Date.now())).rejects.toBeInstanceOf(Unavailable);
   });
 
   it('stop at a database of a newer version, and leave it as it is', async () => {
@@ -54,7 +54,7 @@ describe('Migrations', () => {
     await db.migrate();
     await db.write((tx) => sql`insert into migrations (name) values ('9999-from-the-future')`.execute(tx));
     await expect(db.migrate()).rejects.toThrow('9999-from-the-future');
-    await db.check();
+    await db.check(Date.now());
   });
 
   describe.runIf(engine() === 'postgres')('beside an instance that holds the tables', () => {
