@@ -14,7 +14,7 @@ export function isAddressBlock(block: string): boolean {
  *   `undefined` for what is none
  */
 export function toAddress(text: string): string | undefined {
-  const [, bracketed] = /^\[([^\]]*:[^\]]*)\](?::\d{1,5})?$/.exec(text) ?? [];
+  const [, bracketed] = /^\[([^\]:]*:[^\]]*)\](?::\d{1,5})?$/.exec(text) ?? [];
   const [, dotted] = /^([\d.]{7,15}):\d{1,5}$/.exec(text) ?? [];
   // What follows a percent sign names a network card of the machine that wrote it (RFC 4007, section 11).
   const address = plainAddress((bracketed ?? dotted ?? text).replace(/%.*$/s, ''));
@@ -57,7 +57,7 @@ export class AddressSet {
  *   address the network of 64 bits, as a single customer has at least all of that
  */
 export function networkOf(address: string): string {
-  const plain = plainAddress(address).replace(/%.*$/, '');
+  const plain = plainAddress(address).replace(/%.*$/s, '');
   if (familyOf(plain) === 'ipv4') return plain;
   const [head = [], tail] = plain.split('::').map((part) => (part === '' ? [] : part.split(':')));
   const start = [...head];

@@ -1,0 +1,174 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAst } from 'vitest/node';
+import { describe, expect, it } from 'vitest';
+import { networkOf, toAddress } from '../src/auth/addresses.ts';
+import { invitedUid } from '../src/auth/invitations.ts';
+import { isPersonalToken } from '../src/auth/secrets.ts';
+import { isDeeperThan } from '../src/http/json-bodies.ts';
+import { BoundedXml, ReportError } from '../src/importers/bounded-xml.ts';
+import { formParameters } from '../src/oauth/form-parameters.ts';
+
+const SOURCES = join(import.meta.dirname, '../src');
+
+/** A pattern that takes the square of this many characters takes many seconds; one that does not, a few milliseconds. */
+const LENGTH = 50_000;
+const CAP_MILLISECONDS = 500;
+
+interface Pattern {
+  where: string;
+  pattern: RegExp;
+}
+
+/** @returns every regular expression in the source, and every `pattern` of a schema */
+function patternsIn(file: string): Pattern[] {
+  const text = readFileSync(join(SOURCES, file), 'utf8');
+  const found: Pattern[] = [];
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    if (Array.isArray(node)) {
+      node.forEach(visit);
+      return;
+    }
+    const { type, regex, key, value } = node as {
+      type?: string;
+      regex?: { pattern: string; flags: string };
+      key?: { name?: string };
+      value?: { value?: unknown };
+    };
+    if (type === 'Literal' && regex !== undefined)
+      found.push({
+        where: `${file}: /${regex.pattern}/${regex.flags}`,
+        pattern: new RegExp(regex.pattern, regex.flags),
+      });
+    if (type === 'Property' && key?.name === 'pattern' && typeof value?.value === 'string')
+      found.push({ where: `${file}: ${value.value}`, pattern: new RegExp(value.value, 'u') });
+    Object.values(node).forEach(visit);
+  };
+  visit(parseAst(text, { lang: file.endsWith('x') ? 'tsx' : 'ts' }));
+  return found;
+}
+
+const patterns = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+  .filter((file) => /\.tsx?$/.test(file))
+  .flatMap(patternsIn);
+
+/** What begins right for one pattern or another, so that what follows is looked at. */
+const BEGINNINGS = [
+  '',
+  'a',
+  '1',
+  '-',
+  '/',
+  'a@',
+  'a.',
+  '12:34: ',
+  '123',
+  'basic ',
+  'nmaprun',
+  'assay_',
+  'https://',
+  'http://127.0.0.1',
+  'custom+scheme.a:',
+  '/account/',
+  '::ffff:',
+  '[',
+  'error: ',
+  'signing-',
+];
+const REPEATED = [
+  ...' \t\n\0aAz0_-.:/+=%,;@[(<"\\é!&?#~|',
+  'ab',
+  'a.',
+  '-a',
+  ' a',
+  '/a',
+  '1 ',
+  '%20',
+  '::',
+  '\r\n',
+];
+const ENDINGS = ['', '\u0001', '\n\u0001'];
+
+const MIDDLES = REPEATED.map((part) => part.repeat(LENGTH / part.length));
+
+function* hostile(beginnings: readonly string[]): Generator<string> {
+  for (const beginning of beginnings)
+    for (const middle of MIDDLES) for (const ending of ENDINGS) yield beginning + middle + ending;
+}
+
+function timed(work: (text: string) => unknown, text: string): number {
+  const started = performance.now();
+  work(text);
+  return performance.now() - started;
+}
+
+/** @returns the first text that the work takes too long for, three times in a row: once may be the machine's fault */
+function tooSlow(work: (text: string) => unknown, beginnings = BEGINNINGS): string | undefined {
+  for (const text of hostile(beginnings)) {
+    if ([1, 2, 3].every(() => timed(work, text) > CAP_MILLISECONDS))
+      return JSON.stringify(`${text.slice(0, 30)}…${text.slice(-3)}`);
+  }
+  return undefined;
+}
+
+describe('A pattern takes a time in proportion to what it reads', () => {
+  it('is found wherever it stands', () => {
+    expect(patterns.length).toBeGreaterThan(60);
+    expect(patterns.map(({ where }) => where)).toContain('auth/pkce.ts: /^[A-Za-z0-9._~-]{43,128}$/');
+    expect(patterns.map(({ where }) => where)).toContain('api/tagging/schemas.ts: ^[0-9a-z]{1,50}');
+  });
+
+  it('would be found out if it did not', () => {
+    expect(tooSlow((text) => /\s+$/.test(text))).toMatch(/^" +…/);
+  });
+
+  it.each(patterns)('$where', ({ pattern }) => {
+    const work = pattern.global
+      ? (text: string) => text.replace(pattern, '')
+      : (text: string) => pattern.exec(text);
+    // One that is not tied to the beginning is tried everywhere anyway.
+    expect(tooSlow(work, pattern.source.startsWith('^') ? BEGINNINGS : [''])).toBeUndefined();
+  });
+});
+
+describe('What reads hostile text takes a time in proportion to it', () => {
+  const READERS: [string, (text: string) => unknown][] = [
+    ['an address', toAddress],
+    ['a network', networkOf],
+    ['a personal access token', isPersonalToken],
+    ['an invitation', invitedUid],
+    ['a form', (text) => formParameters(text.replace(/[^\x20-\x7e]/g, ''), ['code'])],
+    ['a nested body', (text) => isDeeperThan(32, text)],
+  ];
+  it.each(READERS)('%s', (_name, read) => {
+    const work = (text: string): void => {
+      try {
+        read(text);
+      } catch {
+        // Whatever it says of such a text, it says soon.
+      }
+    };
+    expect(tooSlow(work)).toBeUndefined();
+  });
+
+  it.each([
+    ['spaces in the document type', `<!DOCTYPE${' '.repeat(400_000)}x>`],
+    ['spaces after its name', `<!DOCTYPE nmaprun${' '.repeat(400_000)}x>`],
+    ['spaces after its kind', `<!DOCTYPE nmaprun SYSTEM${' '.repeat(400_000)}[`],
+    ['many kinds', `<!DOCTYPE nmaprun${' PUBLIC'.repeat(60_000)}[]>`],
+    ['an attribute', `<nmaprun a="${' '.repeat(400_000)}`],
+    ['a comment', `<!--${'-'.repeat(400_000)}`],
+    ['an instruction', `<?x ${'?'.repeat(400_000)}`],
+    ['entities', `<nmaprun a="${'&amp;'.repeat(80_000)}&x;"`],
+  ])('a report with %s', (_what, text) => {
+    const started = performance.now();
+    const handler = { open: () => undefined, close: () => undefined, text: () => undefined };
+    const xml = new BoundedXml(handler, 'nmaprun');
+    expect(() => {
+      xml.write(Buffer.from(text));
+      xml.end();
+    }).toThrow(ReportError);
+    expect(performance.now() - started).toBeLessThan(CAP_MILLISECONDS);
+  });
+});
