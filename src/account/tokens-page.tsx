@@ -125,11 +125,15 @@ export const registerTokens: RegisterRoutes = (app, { config, db, keys, clock })
           throw new Failure('invalid', 'Too many addresses', [
             { property: 'allowedAddresses', message: `are more than ${MAX_ADDRESSES}` },
           ]);
-        if ((await listOwnTokens(db.read, userId, now)).length >= MAX_TOKENS)
-          throw new Failure('invalid', 'Too many tokens', [
-            { property: 'name', message: `is for one more than ${MAX_TOKENS} tokens: revoke some first` },
-          ]);
-        const wanted = { userId, kind: 'personal', name, scopes, expiresAt, allowedAddresses } as const;
+        const wanted = {
+          userId,
+          kind: 'personal',
+          name,
+          scopes,
+          expiresAt,
+          allowedAddresses,
+          atMost: MAX_TOKENS,
+        } as const;
         const issued = await db.write((tx) => issueToken(tx, actOf(request, now), keys, wanted));
         return await show(request, reply, { issued });
       } catch (failure) {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Account } from '../../auth/callers.ts';
+import type { Transaction } from '../../db/engine.ts';
 
 /** What a select of `users` reads of an account's rights. */
 export const RIGHTS = [
@@ -28,4 +29,16 @@ export function accountOf({ organizationId, admin, staff, assigned }: RightsRow)
     staff: staff === 1,
     assigned: staff === 1 && assigned !== null ? assigned.split(',').map(Number) : null,
   };
+}
+
+/**
+ * To be called before what an account has at most is counted: other units of work that count for the same account wait
+ * until this one is over, and then see what it added.
+ */
+export async function holdAccount(tx: Transaction, userId: number): Promise<void> {
+  await tx
+    .updateTable('users')
+    .set((eb) => ({ name: eb.ref('name') }))
+    .where('id', '=', userId)
+    .execute();
 }

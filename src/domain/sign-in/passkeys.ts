@@ -1,6 +1,7 @@
 import type { AuthenticatorTransportFuture } from '@simplewebauthn/server';
 import type { Act } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
+import { holdAccount } from '../shared/accounts.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, missing } from '../shared/failure.ts';
 import { cleanName } from '../shared/names.ts';
@@ -85,6 +86,7 @@ export async function addPasskey(
   const name = cleanName('name', input.name);
   if (!(await consumeChallenge(tx, input.challenge, input.endsAt, act.now)))
     throw new Failure('conflict', 'This answer of the browser was taken already.');
+  await holdAccount(tx, owner.userId);
   const passkeys = await passkeyDescriptors(tx, owner.userId);
   if (passkeys.length >= MAX_PASSKEYS)
     throw new Failure('conflict', `An account has at most ${MAX_PASSKEYS} passkeys. Remove one first.`);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Reader, Transaction } from '../../db/engine.ts';
+import { holdAccount } from '../shared/accounts.ts';
 import { recordChange } from '../shared/audit.ts';
 import { credentialById, credentialBySecret, credentialsChanged } from './credentials.ts';
 import { invalid, missing } from '../shared/failure.ts';
@@ -22,6 +23,8 @@ export interface TokenRequest {
   expiresAt: number | null;
   /** CIDR blocks or single addresses; empty allows every address. */
   allowedAddresses?: readonly string[] | undefined;
+  /** How many tokens that are good now the account may have with this one; absent for as many as one likes. */
+  atMost?: number;
 }
 
 export interface IssuedToken {
@@ -33,8 +36,8 @@ export interface IssuedToken {
 
 /**
  * Makes a token for an account, whether or not it has accepted its invitation, which stays as it is.
- * @throws Failure `missing` for an unknown or banned user, `invalid` for an empty name, for scopes that it may not hold
- *   and for addresses that are none
+ * @throws Failure `missing` for an unknown or banned user, `invalid` for an empty name, for scopes that it may not hold,
+ *   for addresses that are none, and for one token too many
  */
 export async function issueToken(
   tx: Transaction,
@@ -58,6 +61,7 @@ export async function issueToken(
     }
   });
 
+  if (request.atMost !== undefined) await requireRoom(tx, request.userId, request.atMost, now);
   const id = randomUUID();
   const { kind, expiresAt } = request;
   const name = request.name === undefined ? null : cleanName('name', request.name);
@@ -98,6 +102,12 @@ export async function issueToken(
     },
   });
   return { id, token, expiresAt };
+}
+
+async function requireRoom(tx: Transaction, userId: number, atMost: number, now: number): Promise<void> {
+  await holdAccount(tx, userId);
+  if ((await listOwnTokens(tx, userId, now)).length >= atMost)
+    throw invalid({ property: 'name', message: `is for one more than ${atMost} tokens: revoke some first` });
 }
 
 /**

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { commandLine } from '../../src/auth/callers.ts';
+import { addPasskey } from '../../src/domain/sign-in/passkeys.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+it('A person has 100 tokens, also when they ask for 130 at the same time', async () => {
+  const { db } = server.context;
+  const account = await worldOf(server).account();
+  const visitor = newVisitor(server);
+  await visitor.signIn(account.email, account.password);
+  const { text } = await visitor.open('/account/tokens');
+  const [, token = ''] = /name="_csrf" value="([^"]+)"/.exec(text) ?? [];
+  const fields = { _csrf: token, name: 'one of many', expires: 'never', scopes: 'api' };
+  const before = await db.read.selectFrom('tokens').select('id').where('user_id', '=', account.id).execute();
+  const pages = await Promise.all(Array.from({ length: 130 }, () => visitor.post('/account/tokens', fields)));
+  const rows = await db.read.selectFrom('tokens').select('id').where('user_id', '=', account.id).execute();
+  expect(rows).toHaveLength(100);
+  expect(pages.filter((page) => page.text.includes('The token is made')).length).toBe(100 - before.length);
+  expect(pages.filter((page) => page.text.includes('more than 100 tokens')).length).toBe(30 + before.length);
+});
+
+it('A person has at most 20 passkeys, also when 30 are added at the same time', async () => {
+  const { db, clock } = server.context;
+  const account = await worldOf(server).account();
+  const now = clock();
+  const results = await Promise.allSettled(
+    Array.from({ length: 30 }, (_, index) =>
+      db.write((tx) =>
+        addPasskey(
+          tx,
+          commandLine(now),
+          { userId: account.id, organizationId: null },
+          {
+            id: `passkey-${index}`,
+            publicKey: 'AAAA',
+            counter: 0,
+            transports: [],
+            name: `key ${index}`,
+            challenge: `challenge-${index}`,
+            endsAt: now + 60_000,
+          },
+        ),
+      ),
+    ),
+  );
+  const rows = await db.read.selectFrom('passkeys').select('id').where('user_id', '=', account.id).execute();
+  expect(rows.length).toBe(results.filter(({ status }) => status === 'fulfilled').length);
+  expect(rows.length).toBe(20);
+});
