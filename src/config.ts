@@ -52,7 +52,7 @@ export interface Config {
   smtpUrl: string | undefined;
   /** The sender of mail. */
   mailFrom: string;
-  /** Requests a minute and principal; 0 for no limit. */
+  /** Requests a minute, of a person, or of an address without a valid credential; 0 for no limit. */
   rateLimit: number;
   /** Whether operations 8 and 9 refuse tokens that hold reading scopes only. */
   strictScopes: boolean;
@@ -136,7 +136,7 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
     invitationLifetime: seconds('ASSAY_INVITATION_SECONDS', 7 * DAY_SECONDS, 60, YEAR_SECONDS),
     smtpUrl: toSmtpUrl(text('ASSAY_SMTP_URL')),
     mailFrom: text('ASSAY_MAIL_FROM') ?? 'assay@localhost',
-    rateLimit: integer('ASSAY_RATE_LIMIT', 600, 0, 1_000_000_000),
+    rateLimit: integer('ASSAY_RATE_LIMIT', 3_000, 0, 1_000_000_000),
     strictScopes: toBoolean('ASSAY_STRICT_SCOPES', text('ASSAY_STRICT_SCOPES'), false),
     maxTagBatch: integer('ASSAY_MAX_TAG_BATCH', 1_000, 1, 100_000),
     maxAssetBatch: integer('ASSAY_MAX_ASSET_BATCH', 10_000, 1, 100_000),
@@ -223,7 +223,7 @@ function toUrl(name: string, value: string | undefined, refused = /[?#]/): strin
   // The value may hold a password, so the message does not repeat it.
   if (username !== '' || password !== '')
     throw new ConfigError(`${name} must not have a user name or a password.`);
-  return value.replace(/\/+$/, '');
+  return value.replace(/(?<!\/)\/+$/, '');
 }
 
 function toDatabaseUrl(value: string | undefined): string | undefined {

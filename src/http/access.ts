@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { readCompleteSession, SignInNeeded } from './browser-sessions.ts';
 import { Problem } from './problems.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import type { TokenCache } from '../domain/tokens/token-cache.ts';
+import type { Identity, TokenCache } from '../domain/tokens/token-cache.ts';
 
 /** Who may call a route. */
 export type Access =
@@ -38,6 +38,8 @@ declare module 'fastify' {
 
 const BASIC = /^basic$/i;
 const BEARER = /^bearer$/i;
+/** What is a token, and no scheme: a personal access token, or a JWT. */
+const TOKEN = /^(assay_|eyJ)/;
 const CHALLENGE = 'Bearer realm="assay"';
 
 export interface AccessDependencies {
@@ -60,23 +62,15 @@ export async function checkAccess(
   const now = context.clock();
   if (access === 'session') {
     const session = await readCompleteSession(context, request);
-    limit(
-      request,
-      limiter,
-      session === null ? `address:${networkOf(request.address)}` : `user:${session.userId}`,
-      now,
-    );
+    limit(request, limiter, session === null ? strangerAt(request) : `user:${session.userId}`, now);
     if (session === null) throw new SignInNeeded('This page is for people who signed in.');
     return;
   }
   if (access === 'open') {
-    limit(request, limiter, `address:${networkOf(request.address)}`, now);
+    limit(request, limiter, strangerAt(request), now);
     return;
   }
-  const { token, email } = readCredential(request, access.schemes);
-  const identity = await tokens.identify(token, now);
-  if (identity === undefined || (email !== undefined && identity.emailKey !== nameKey(email)))
-    throw invalidToken();
+  const identity = await authenticate(request, access.schemes, { tokens, limiter, context });
   if (identity.allowed !== null && !identity.allowed.has(request.address)) {
     throw new Problem('forbidden', 'This token may not be used from this address.', {
       source: 'Authorization',
@@ -99,6 +93,35 @@ export async function checkAccess(
     address: request.address,
     requestId: request.id,
   };
+}
+
+/**
+ * Whoever has no valid credential counts by their address. Others behind the same one have limits of their own, and are
+ * let through whatever strangers do.
+ * @throws Problem `unauthorized`, or `rate-limited` in its place
+ */
+async function authenticate(
+  request: FastifyRequest,
+  schemes: 'bearer' | 'all',
+  { tokens, limiter, context }: AccessDependencies,
+): Promise<Identity> {
+  const now = context.clock();
+  const stranger = strangerAt(request);
+  try {
+    const { token, email } = readCredential(request, schemes);
+    const identity = await tokens.identify(token, now, limiter.isSpent(stranger, now));
+    if (identity === undefined || (email !== undefined && identity.emailKey !== nameKey(email)))
+      throw invalidToken();
+    return identity;
+  } catch (error) {
+    if (error instanceof Problem && error.kind === 'unauthorized') limit(request, limiter, stranger, now);
+    throw error;
+  }
+}
+
+/** @returns what requests without a credential are counted under */
+function strangerAt(request: FastifyRequest): string {
+  return `address:${networkOf(request.address)}`;
 }
 
 function limit(request: FastifyRequest, limiter: RateLimiter, key: string, now: number): void {
@@ -141,7 +164,7 @@ function readCredential(
   const value = space < 0 ? '' : authorization.slice(space + 1).trim();
   if (BEARER.test(scheme) && value !== '') return { token: value };
   if (schemes === 'all' && BASIC.test(scheme)) return readBasic(value);
-  throw invalidToken();
+  throw space < 0 && TOKEN.test(authorization) ? withoutScheme() : invalidToken();
 }
 
 /** @returns how many lines of this name the request has: Node keeps the first of some, and drops the others */
@@ -165,6 +188,15 @@ function invalidToken(): Problem {
     source: 'Authorization',
     headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
   });
+}
+
+/** A challenge without an error: there is no credential of any scheme (RFC 6750, section 3.1). */
+function withoutScheme(): Problem {
+  return new Problem(
+    'unauthorized',
+    'The token stands alone in the Authorization header. Write "Bearer" and a space before it: "Authorization: Bearer <token>".',
+    { source: 'Authorization', headers: { 'www-authenticate': CHALLENGE } },
+  );
 }
 
 function insufficientScope(scopes: readonly Scope[]): Problem {

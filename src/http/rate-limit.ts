@@ -18,6 +18,12 @@ export class RateLimiter {
     this.#limit = limit;
   }
 
+  /** @returns whether the next request of this key would be one too many; it is not counted */
+  isSpent(key: string, now: number): boolean {
+    const window = this.#windows.get(key);
+    return this.#limit > 0 && window !== undefined && window.endsAt > now && window.count >= this.#limit;
+  }
+
   /**
    * Counts one request.
    * @returns whether it may go on, and the `RateLimit` and `RateLimit-Policy` headers that tell so

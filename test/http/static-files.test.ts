@@ -51,7 +51,7 @@ const PATHS = [
   '.',
   '.hidden',
   '%5c..%5c',
-  `${'a'.repeat(8_000)}`,
+  'a'.repeat(200),
   '%ff',
   '//',
 ];
@@ -107,26 +107,25 @@ describe('A static file', () => {
 describe('An upload that is broken off', () => {
   it('is no error in the log', async () => {
     const { token } = await worldOf(server).user();
-    const { port } = new URL(server.origin);
-    const done = () => server.logs().filter((line) => line['operation'] === 'createAssessmentTag').length;
-    const before = done();
-    await new Promise<void>((resolve) => {
-      const head = [
-        'POST /v1/assessment_tags HTTP/1.1',
-        'Host: localhost',
-        `Authorization: Bearer ${token}`,
-        'Content-Type: application/json',
-        'Content-Length: 1000',
-        'Expect: 100-continue',
-      ].join('\r\n');
-      const socket = connect(Number(port), '127.0.0.1', () => {
-        socket.write(`${head}\r\n\r\n`);
-      });
+    const head = [
+      'POST /v1/assessment_tags HTTP/1.1',
+      'Host: localhost',
+      `Authorization: Bearer ${token}`,
+      'Content-Type: application/json',
+      'Content-Length: 1000',
+      'Expect: 100-continue',
+    ].join('\r\n');
+    await new Promise<void>((resolve, reject) => {
+      const { port } = new URL(server.origin);
+      const socket = connect(Number(port), '127.0.0.1', () => socket.write(`${head}\r\n\r\n`));
       // The server says that it is ready to read.
-      socket.once('data', () => socket.write('{"name":', () => socket.resetAndDestroy()));
-      socket.on('close', () => resolve()).on('error', () => undefined);
+      socket.once('data', () => socket.end('{"name":'));
+      socket.on('close', () => resolve()).on('error', reject);
     });
-    await expect.poll(done).toBe(before + 1);
+    const noticed = () => server.logs().some((line) => line['code'] === 'HPE_INVALID_EOF_STATE');
+    await expect.poll(noticed).toBe(true);
+    // Whatever is to be said of it was said before this is answered.
+    await server.request('GET', '/healthz');
     expect(errors()).toEqual([]);
   });
 });

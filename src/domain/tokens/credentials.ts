@@ -1,5 +1,5 @@
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { nameKey } from '../../db/portable.ts';
+import { isOneOf, nameKey } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
 import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';
 import { hashSecret } from '../../auth/secrets.ts';
@@ -122,6 +122,29 @@ export async function credentialById(db: Reader, id: string): Promise<Credential
 /** @returns the credential of a personal access token, valid or not */
 export async function credentialBySecret(db: Reader, token: string): Promise<Credential | undefined> {
   return (await bySecret(db, { hash: hashSecret(token) }))[0];
+}
+
+/** By what a token is found: the hash of a secret, or the id that a JWT has; `null` both for what is none of ours. */
+export interface TokenName {
+  hash: string | null;
+  id: string | null;
+}
+
+/** @returns for each of the names whether there is such a token that nobody revoked: one question for them all */
+export async function liveAmong(db: Reader, names: readonly TokenName[]): Promise<boolean[]> {
+  const hashes = names.flatMap(({ hash }) => hash ?? []);
+  const ids = names.flatMap(({ id }) => id ?? []);
+  const rows = await db
+    .selectFrom('tokens')
+    .select(['id', 'secret_hash'])
+    .where((eb) => eb.or([isOneOf(db, eb.ref('secret_hash'), hashes), isOneOf(db, eb.ref('id'), ids)]))
+    .where('revoked_at', 'is', null)
+    .execute();
+  const found = new Set(rows.flatMap((row) => [row.id, row.secret_hash]));
+  return names.map(({ hash, id }) => {
+    const name = hash ?? id;
+    return name !== null && found.has(name);
+  });
 }
 
 /** An account, as far as a token that no table has must know it. */

@@ -5,8 +5,9 @@ import { type ExternalIssuer, type ExternalToken, isExternal } from '../../auth/
 import type { Keys } from '../../auth/keys.ts';
 import type { Account } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
-import { isPersonalToken, looksPersonal } from '../../auth/secrets.ts';
+import { hashSecret, isPersonalToken, looksPersonal } from '../../auth/secrets.ts';
 import type { Database } from '../../db/engine.ts';
+import { PacedQuestion } from '../../db/paced-question.ts';
 import { SharedQuestion } from '../../db/shared-question.ts';
 import { accountOf } from '../shared/accounts.ts';
 import {
@@ -18,12 +19,15 @@ import {
   heldScopes,
   holderOf,
   isLive,
+  liveAmong,
   recordTokenUse,
   type TokenUse,
 } from './credentials.ts';
 
 const MAX_TOKENS = 50_000;
 const FLUSH_MILLISECONDS = 5_000;
+/** The least time between two questions for tokens that come from where bad ones do. */
+const SUSPECTS_MILLISECONDS = 50;
 /** Last uses written in one unit of work, so that others need not wait long. */
 const USES_AT_ONCE = 500;
 
@@ -51,6 +55,12 @@ interface Entry {
   seen: Changes;
 }
 
+/** A token from where too many bad ones came. */
+interface Suspect {
+  token: string;
+  now: number;
+}
+
 /**
  * Turns tokens into identities. A verified token is remembered by its SHA-256, so its signature is checked once,
  * and again when a signing key came or went; expiry is checked at every use, and revocation and bans whenever the
@@ -63,6 +73,10 @@ export class TokenCache {
   readonly #entries = new LRUCache<string, Entry>({ max: MAX_TOKENS });
   #uses = new Map<string, TokenUse>();
   readonly #timer: NodeJS.Timeout;
+  readonly #suspects = new PacedQuestion(
+    (suspects: readonly Suspect[]) => this.#goodAmong(suspects),
+    SUSPECTS_MILLISECONDS,
+  );
   readonly #changes = new SharedQuestion(() => credentialChanges(this.#db.read));
   #hits = 0;
   #misses = 0;
@@ -76,9 +90,14 @@ export class TokenCache {
     this.#timer = setInterval(() => void this.flush().catch(() => undefined), FLUSH_MILLISECONDS).unref();
   }
 
-  /** @returns who holds the token; `undefined` when it is unknown, expired or revoked, or its user is banned */
-  async identify(token: string, now: number): Promise<Identity | undefined> {
+  /**
+   * @param suspect whether it comes from where too many bad tokens came from: one that is not known yet then waits, so
+   *   that however many there are, they cost a few questions a second
+   * @returns who holds the token; `undefined` when it is unknown, expired or revoked, or its user is banned
+   */
+  async identify(token: string, now: number, suspect = false): Promise<Identity | undefined> {
     const key = createHash('sha256').update(token).digest('base64');
+    if (suspect && !this.#entries.has(key) && !(await this.#mayBeGood(token, now))) return undefined;
     // Counted before the reading that it stands for, so that a change in between is seen next time.
     const seen = await this.#changes.ask();
     const entry = this.#entries.get(key);
@@ -173,6 +192,24 @@ export class TokenCache {
       clientId: null,
       grantId: null,
     };
+  }
+
+  /** @returns whether a token is worth the questions that `identify` asks of each */
+  async #mayBeGood(token: string, now: number): Promise<boolean> {
+    if (looksPersonal(token) && !isPersonalToken(token)) return false;
+    return this.#external?.claims(token) === true || this.#suspects.ask({ token, now });
+  }
+
+  async #goodAmong(suspects: readonly Suspect[]): Promise<boolean[]> {
+    this.#misses += 1;
+    const names = await Promise.all(
+      suspects.map(async ({ token, now }) =>
+        looksPersonal(token)
+          ? { hash: hashSecret(token), id: null }
+          : { hash: null, id: (await this.#keys.verify(token, now))?.jti ?? null },
+      ),
+    );
+    return liveAmong(this.#db.read, names);
   }
 
   /** Checks a token of ours that was not seen before. */
