@@ -147,7 +147,7 @@ describe.runIf(engine() === 'postgres')('A unit of work on PostgreSQL', () => {
     const unit = remote.write((tx) => add(tx, 'patient')).then(() => (resolved = true));
     await committed;
     // Others see it, so it is durable, and a turn of the network has passed.
-    while ((await nameOf('patient')) === undefined) await db.check();
+    while ((await nameOf('patient')) === undefined) await db.check(Date.now());
     expect(resolved).toBe(false);
     network.release();
     await unit;
