@@ -59,7 +59,7 @@ export const KINDS = {
   'unsupported-media-type': {
     status: 415,
     title: 'The body is not of a supported type',
-    meaning: 'Bodies are JSON: send the header Content-Type: application/json.',
+    meaning: 'The API takes JSON: send the header Content-Type: application/json. Pages take forms only.',
   },
   'range-not-satisfiable': {
     status: 416,
