@@ -11,7 +11,7 @@ import { sendPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { Made, type MadeLink } from './made-link.tsx';
 import { PEOPLE_PATH, requireAdministrator } from './people-page.tsx';
-import { MAX_EMAIL_LENGTH } from './sign-in-page.tsx';
+import { MAX_EMAIL_LENGTH } from '../auth/email-addresses.ts';
 
 const PATH = `${PEOPLE_PATH}/invite`;
 const MAX_UID_LENGTH = 50;

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { emailHost, MAX_EMAIL_LENGTH } from '../auth/email-addresses.ts';
 import { Failure } from '../domain/shared/failure.ts';
 import { recordRefusedIdentity, signInWithIdentity } from '../domain/sign-in/identities.ts';
-import { domainOf } from '../domain/sign-in/identity-provider-settings.ts';
 import { type IdentityProvider, providerByEmail, providerOf } from '../domain/sign-in/identity-providers.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { actOf } from '../http/browser-sessions.ts';
@@ -17,7 +17,7 @@ import { beginSignIn, finishSignIn, ProviderProblem } from '../sso/provider.ts';
 import { ProviderCache } from '../sso/provider-cache.ts';
 import { callbackAddress } from '../sso/registration.ts';
 import { continueSignIn } from './sign-in-flow.ts';
-import { MAX_EMAIL_LENGTH, MAX_RETURN_LENGTH, ReturnQuery } from './sign-in-page.tsx';
+import { MAX_RETURN_LENGTH, ReturnQuery } from './sign-in-page.tsx';
 
 const Email = Type.String({ maxLength: MAX_EMAIL_LENGTH });
 const WayBack = Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH }));
@@ -223,7 +223,7 @@ function EmailPage({ to, unknown }: { to: string; unknown?: string }) {
 }
 
 function unknownDomain(email: string): string {
-  const domain = domainOf(email);
+  const domain = emailHost(email);
   return `No organization signs in here with addresses${domain === '' ? '' : ` at ${domain}`}. Check the address, or sign in with a password.`;
 }
 

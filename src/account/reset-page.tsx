@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { MAX_EMAIL_LENGTH } from '../auth/email-addresses.ts';
 import { passwordFault } from '../auth/password-strength.ts';
 import { hashPassword, MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
 import { Failure } from '../domain/shared/failure.ts';
@@ -16,7 +17,6 @@ import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { DeadLink, LINK_SCRIPTS, MAX_LINK_TOKEN_LENGTH } from './link-page.tsx';
 import { NewPassword } from './new-password.tsx';
-import { MAX_EMAIL_LENGTH } from './sign-in-page.tsx';
 import { continueSignIn } from './sign-in-flow.ts';
 
 const PATH = '/reset-password';

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { MAX_EMAIL_LENGTH } from '../auth/email-addresses.ts';
 import { MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
 import { hasIdentityProviders } from '../domain/sign-in/identity-providers.ts';
 import { endSessionIfAny } from '../domain/sign-in/session-ends.ts';
@@ -14,7 +15,6 @@ import { sendPage } from '../pages/pages-plugin.tsx';
 import { PASSKEY_SCRIPTS, PasskeySignIn } from './passkeys-form.tsx';
 import { continueSignIn } from './sign-in-flow.ts';
 
-export const MAX_EMAIL_LENGTH = 254;
 /** The longest address that a sign-in leads back to: an authorization request. */
 export const MAX_RETURN_LENGTH = 16_384;
 

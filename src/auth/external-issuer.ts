@@ -11,6 +11,7 @@ import {
   jwtVerify,
 } from 'jose';
 import { limitedFetch } from './limited-fetch.ts';
+import { isPlainText } from './plain-text.ts';
 import { isScope, type Scope } from './scopes.ts';
 
 /** Signatures that only the issuer can make: no `none`, and no secret that we would share with it (RFC 9068, section 4). */
@@ -176,9 +177,7 @@ export class ExternalIssuer {
 }
 
 function isText(value: unknown): value is string {
-  return (
-    typeof value === 'string' && value !== '' && value.length <= MAX_TEXT && !/[\p{Cc}\p{Cs}]/u.test(value)
-  );
+  return typeof value === 'string' && isPlainText(value, MAX_TEXT);
 }
 
 /** RFC 6749, section 3.3: words with spaces between; some issuers send a list. */

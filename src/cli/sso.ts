@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { isPlainText } from '../auth/plain-text.ts';
 import { commandLine } from '../auth/callers.ts';
 import { Failure } from '../domain/shared/failure.ts';
 import { unlinkIdentities } from '../domain/sign-in/identities.ts';
@@ -202,7 +203,7 @@ async function readSecret(file: string): Promise<string> {
     throw new Refusal(`The client secret cannot be read from ${file} (${codeOf(error) ?? 'no file'}).`);
   }
   const secret = text.trim();
-  if (secret === '' || secret.length > MAX_SECRET || /[\p{Cc}\p{Cs}]/u.test(secret)) {
+  if (!isPlainText(secret, MAX_SECRET)) {
     throw new Refusal(`The client secret must be one line of 1 to ${MAX_SECRET} characters.`, 2);
   }
   return secret;

@@ -1,9 +1,9 @@
+import { emailKey } from '../auth/email-addresses.ts';
 import type { FastifyRequest } from 'fastify';
 import { networkOf } from '../auth/addresses.ts';
 import type { Caller } from '../auth/callers.ts';
 import type { Scope } from '../auth/scopes.ts';
 import { isPersonalToken } from '../auth/secrets.ts';
-import { nameKey } from '../db/portable.ts';
 import type { Context } from '../context.ts';
 import { readCompleteSession, SignInNeeded } from './browser-sessions.ts';
 import { Problem } from './problems.ts';
@@ -110,7 +110,7 @@ async function authenticate(
   try {
     const { token, email } = readCredential(request, schemes);
     const identity = await tokens.identify(token, now, limiter.isSpent(stranger, now));
-    if (identity === undefined || (email !== undefined && identity.emailKey !== nameKey(email)))
+    if (identity === undefined || (email !== undefined && identity.emailKey !== emailKey(email)))
       throw invalidToken();
     return identity;
   } catch (error) {

@@ -20,6 +20,7 @@ import {
   randomState,
   ResponseBodyError,
 } from 'openid-client';
+import { isPlainText, withoutHidden } from '../auth/plain-text.ts';
 import { isTrustworthy, limitedFetch } from '../auth/limited-fetch.ts';
 import type { ProvenIdentity } from '../domain/sign-in/identities.ts';
 
@@ -28,6 +29,9 @@ const TIMEOUT = 6;
 /** Seconds that clocks may differ by. */
 const CLOCK_TOLERANCE = 60;
 const MAX_GROUPS = 10_000;
+/** So much is told of what a provider writes. */
+const MAX_TOLD = 200;
+const MAX_GROUP_LENGTH = 255;
 
 /** The client that we are at a provider. */
 export interface ProviderClient {
@@ -188,7 +192,10 @@ function groupsIn(claims: Claims, name: string): string[] {
   }
   const value = claims[name];
   const groups = typeof value === 'string' ? [value] : Array.isArray(value) ? value : [];
-  return groups.slice(0, MAX_GROUPS).filter((group) => typeof group === 'string');
+  return groups
+    .slice(0, MAX_GROUPS)
+    .filter((group) => typeof group === 'string')
+    .filter((group) => isPlainText(group, MAX_GROUP_LENGTH));
 }
 
 /** RFC 6749, section 4.1.2.1: what is nobody's decision. */
@@ -237,7 +244,7 @@ function describe(what: string, detail: string | undefined): string {
 
 /** What others wrote, on one line of a log. */
 function shorten(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cs}]+/gu, ' ').slice(0, 200);
+  return withoutHidden(text.slice(0, MAX_TOLD));
 }
 
 function withoutSlash(issuer: string): string {

@@ -4,7 +4,7 @@ import { banUser } from '../../src/domain/people/bans.ts';
 import type { ProviderSettings } from '../../src/domain/sign-in/identity-provider-settings.ts';
 import { removeIdentityProvider, setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { unlinkIdentities } from '../../src/domain/sign-in/identities.ts';
-import { userByEmail } from '../../src/domain/people/users.ts';
+import { listUsers, userByEmail } from '../../src/domain/people/users.ts';
 import { callbackAddress, sealClientSecret } from '../../src/sso/registration.ts';
 import {
   type Person,
@@ -314,6 +314,50 @@ describe('A first sign-in', () => {
     const invited = await world.invited({ organization: 'acme', email: 'invited@acme.example', admin: true });
     await signIn(person({ email: invited.email }));
     expect(await accountOf(invited.email)).toMatchObject({ id: invited.id, invited: false, admin: true });
+  });
+
+  it.each([
+    'a/b@acme.example',
+    'a%00@acme.example',
+    'a%2Fb@acme.example',
+    'a\0@acme.example',
+    'a\u202e@acme.example',
+    'a\n@acme.example',
+    ' a@acme.example',
+    '"a b"@acme.example',
+    '.a@acme.example',
+    'ä@acme.example',
+    'a@ac%6de.example',
+    'a@acme.example\0',
+    `${'a'.repeat(65)}@acme.example`,
+  ])('refuses the address %j, and makes no account', async (email) => {
+    const accounts = async () => (await listUsers(server.context.db.read)).length;
+    const before = await accounts();
+    const { status, text } = await signIn(person({ email }), { email: 'someone@acme.example' });
+    expect([status, text]).toEqual([403, expect.stringContaining('address that this server cannot keep')]);
+    expect(await accounts()).toBe(before);
+  });
+
+  it('keeps a name that cannot be misread, and no groups that can', async () => {
+    await name('acme', acmeProvider, { adminGroup: 'admins' });
+    const someone = person({
+      name: 'Ada\0\u202eLovelace\u2066',
+      groups: ['admins\u202e', 'admins\0', 'x'.repeat(100_000)],
+    });
+    expect((await signIn(someone)).status).toBe(303);
+    const account = await accountOf(someone.email ?? '');
+    expect(account?.admin).toBe(false);
+    const { name: kept } = await server.context.db.read
+      .selectFrom('users')
+      .select('name')
+      .where('id', '=', account?.id ?? 0)
+      .executeTakeFirstOrThrow();
+    expect(kept).toBe('Ada Lovelace');
+  });
+
+  it.each(['subject\0', 'subject\u202e', 'ü', 's'.repeat(256)])('refuses the subject %j', async (sub) => {
+    const { status } = await signIn(person({ sub }));
+    expect([403, 502]).toContain(status);
   });
 
   it('several at once make one account', async () => {

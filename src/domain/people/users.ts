@@ -1,14 +1,13 @@
+import { emailKey, isEmail } from '../../auth/email-addresses.ts';
 import { randomText } from '../../auth/secrets.ts';
 import type { Act } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { nameKey } from '../../db/portable.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, invalid, missing } from '../shared/failure.ts';
 import { cleanName } from '../shared/names.ts';
 import { credentialsChanged } from '../tokens/credentials.ts';
+import { nameKey } from '../../db/portable.ts';
 import { organizationByUid } from '../organizations/organizations.ts';
-
-const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,189}$/;
 
 export interface NewUser {
   email: string;
@@ -34,8 +33,12 @@ export interface CreatedUser {
  */
 export async function createUser(tx: Transaction, act: Act, input: NewUser): Promise<CreatedUser> {
   const email = input.email.trim();
-  if (!EMAIL.test(email))
-    throw invalid({ property: 'email', message: 'must be an e-mail address', value: input.email });
+  if (!isEmail(email))
+    throw invalid({
+      property: 'email',
+      message: 'must be an e-mail address such as ada@example.com',
+      value: input.email,
+    });
   const name = input.name === undefined ? null : cleanName('name', input.name);
   const organizationId =
     input.organization === undefined
@@ -50,7 +53,7 @@ export async function createUser(tx: Transaction, act: Act, input: NewUser): Pro
     .values({
       uid,
       email,
-      email_key: nameKey(email),
+      email_key: emailKey(email),
       name,
       name_key: name === null ? null : nameKey(name),
       organization_id: organizationId,
@@ -181,7 +184,7 @@ export async function listUsers(db: Reader): Promise<ListedUser[]> {
 
 /** @returns the user with this address, in whatever case it is written */
 export async function userByEmail(db: Reader, email: string): Promise<ListedUser | undefined> {
-  const row = await usersOf(db).where('users.email_key', '=', nameKey(email)).executeTakeFirst();
+  const row = await usersOf(db).where('users.email_key', '=', emailKey(email)).executeTakeFirst();
   return row && listed(row);
 }
 

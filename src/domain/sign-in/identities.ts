@@ -1,17 +1,17 @@
 import type { Act } from '../../auth/callers.ts';
+import { emailHost, emailKey, isEmail } from '../../auth/email-addresses.ts';
+import { withoutHidden } from '../../auth/plain-text.ts';
 import { type Reader, type Transaction, WriteConflict } from '../../db/engine.ts';
-import { nameKey } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, missing } from '../shared/failure.ts';
+import { MAX_NAME_LENGTH } from '../shared/names.ts';
 import { applyGroups } from './identity-groups.ts';
-import { domainOf } from './identity-provider-settings.ts';
 import { domainsOf, type IdentityProvider } from './identity-providers.ts';
 import { createUser } from '../people/users.ts';
 
 /** OpenID Connect Core 1.0, section 2: at most 255 ASCII characters. */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/;
-const MAX_NAME = 255;
 
 /** Whom an organization's provider vouches for. */
 export interface ProvenIdentity {
@@ -119,14 +119,15 @@ async function findOrCreate(
       'Your provider does not say that it has verified your e-mail address. Ask the people who run it to do so.',
     );
   }
-  if (!(await domainsOf(tx, organizationId)).includes(domainOf(email)))
+  if (!isEmail(email)) throw refused('Your provider gives an e-mail address that this server cannot keep.');
+  if (!(await domainsOf(tx, organizationId)).includes(emailHost(email)))
     throw refused(
       `Your e-mail address is not one of ${provider.organizationName}. Sign in there with the one that it gave you.`,
     );
   const found = await tx
     .selectFrom('users')
     .select(['id', 'organization_id', 'admin', 'accepted_at', 'banned_at'])
-    .where('email_key', '=', nameKey(email))
+    .where('email_key', '=', emailKey(email))
     .executeTakeFirst();
   if (found === undefined) return create(tx, act, provider, email, identity.name);
   if (found.organization_id !== organizationId) {
@@ -226,8 +227,8 @@ async function subjectsOf(db: Reader, userId: number, issuer: string): Promise<s
 
 /** @returns the name, if it is one that can be kept; people can do without */
 function cleaned(name: string | undefined): string | undefined {
-  const text = name?.replace(/[\p{Cc}\p{Cs}]/gu, ' ').trim() ?? '';
-  return text === '' || [...text].length > MAX_NAME ? undefined : text;
+  const text = withoutHidden(name?.slice(0, 4 * MAX_NAME_LENGTH) ?? '').trim();
+  return text === '' || [...text].length > MAX_NAME_LENGTH ? undefined : text;
 }
 
 function refused(message: string): Failure {

@@ -1,7 +1,9 @@
 import { domainToASCII } from 'node:url';
+import { isHostName } from '../../auth/email-addresses.ts';
+import { isPlainText } from '../../auth/plain-text.ts';
 import type { Fault } from '../shared/failure.ts';
 
-const DOMAIN = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/;
+const MAX_DOMAIN = 253;
 const MAX_TEXT = 255;
 const MAX_DOMAINS = 100;
 const MAX_GROUPS = 1_000;
@@ -25,11 +27,6 @@ export interface ProviderSettings {
   ssoOnly: boolean;
 }
 
-/** @returns the domain of an e-mail address as providers are found by it: small letters, ASCII; empty where it is none */
-export function domainOf(email: string): string {
-  return domainToASCII(email.slice(email.lastIndexOf('@') + 1).trim());
-}
-
 /** @returns a domain as it is compared; one that is none stays as it is, to be told so */
 export function cleanDomain(domain: string): string {
   return domainToASCII(domain.trim()) || domain;
@@ -42,7 +39,7 @@ export function settingFaults(settings: ProviderSettings, domains: readonly stri
   return [
     ...Object.entries(texts).flatMap(([property, value]) => textFault(property, value)),
     ...domains.flatMap((value, index) =>
-      DOMAIN.test(value)
+      isDomain(value)
         ? []
         : [{ property: `domains.${index}`, message: 'must be a domain such as example.com', value }],
     ),
@@ -54,7 +51,12 @@ export function settingFaults(settings: ProviderSettings, domains: readonly stri
   ];
 }
 
+/** At least two labels, the last of which is no number. */
+function isDomain(text: string): boolean {
+  return text.length <= MAX_DOMAIN && isHostName(text) && /\.(?=[a-z0-9-]*[a-z])[a-z0-9-]{2,63}$/.test(text);
+}
+
 function textFault(property: string, value: string): Fault[] {
-  if (value !== '' && value.length <= MAX_TEXT && !/[\p{Cc}\p{Cs}]/u.test(value)) return [];
-  return [{ property, message: `must have 1 to ${MAX_TEXT} characters`, value }];
+  if (isPlainText(value, MAX_TEXT)) return [];
+  return [{ property, message: `must have 1 to ${MAX_TEXT} characters that can be seen`, value }];
 }

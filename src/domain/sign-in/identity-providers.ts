@@ -1,9 +1,10 @@
 import type { Act } from '../../auth/callers.ts';
+import { emailHost } from '../../auth/email-addresses.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { prepare } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, invalid, missing } from '../shared/failure.ts';
-import { cleanDomain, domainOf, type ProviderSettings, settingFaults } from './identity-provider-settings.ts';
+import { cleanDomain, type ProviderSettings, settingFaults } from './identity-provider-settings.ts';
 import { organizationByUid } from '../organizations/organizations.ts';
 import { endSessionIfAny } from './session-ends.ts';
 
@@ -60,7 +61,7 @@ export async function hasIdentityProviders(db: Reader): Promise<boolean> {
 
 /** @returns the provider by which people with this e-mail address sign in */
 export async function providerByEmail(db: Reader, email: string): Promise<IdentityProvider | undefined> {
-  const [row] = await byDomain(db, { domain: domainOf(email) });
+  const [row] = await byDomain(db, { domain: emailHost(email) });
   return row && fromRow(row);
 }
 

@@ -1,7 +1,7 @@
 import { type Act, actOfPerson } from '../../auth/callers.ts';
+import { emailKey } from '../../auth/email-addresses.ts';
 import { hashSecret, randomText } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { nameKey } from '../../db/portable.ts';
 import { forgetAllAttempts } from './attempts.ts';
 import { recordChange } from '../shared/audit.ts';
 import { withdrawConsent } from '../tokens/consents.ts';
@@ -88,7 +88,7 @@ export async function resettableUser(db: Reader, email: string): Promise<number 
     .selectFrom('users')
     .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
     .select(['users.id', 'users.banned_at', 'users.accepted_at', 'identity_providers.sso_only'])
-    .where('users.email_key', '=', nameKey(email))
+    .where('users.email_key', '=', emailKey(email))
     .executeTakeFirst();
   return user !== undefined && obstacleOf(user) === undefined ? user.id : undefined;
 }

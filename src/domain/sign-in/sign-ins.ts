@@ -1,9 +1,9 @@
 import type { Act } from '../../auth/callers.ts';
+import { emailKey } from '../../auth/email-addresses.ts';
 import { networkOf } from '../../auth/addresses.ts';
 import { requirePasswordTurn, verifyPassword } from '../../auth/passwords.ts';
 import { hashSecret } from '../../auth/secrets.ts';
 import type { Database } from '../../db/engine.ts';
-import { nameKey } from '../../db/portable.ts';
 import { type AttemptKey, countAttempt, forgetAttempts } from './attempts.ts';
 import { recordChange } from '../shared/audit.ts';
 
@@ -53,7 +53,7 @@ export async function signInWithPassword(
       'users.banned_at',
       'identity_providers.sso_only',
     ])
-    .where('email_key', '=', nameKey(attempt.email))
+    .where('email_key', '=', emailKey(attempt.email))
     .executeTakeFirst();
   const passwordHash = account?.password_hash ?? null;
   const right = await verifyPassword(passwordHash, attempt.password);
@@ -86,5 +86,5 @@ export async function signInWithPassword(
 
 /** @returns what the failures of an account are counted under */
 export function signInSubject(email: string): string {
-  return `sign-in:${hashSecret(nameKey(email))}`;
+  return `sign-in:${hashSecret(emailKey(email))}`;
 }

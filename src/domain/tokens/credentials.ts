@@ -1,5 +1,6 @@
+import { emailKey } from '../../auth/email-addresses.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { isOneOf, nameKey } from '../../db/portable.ts';
+import { isOneOf } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
 import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';
 import { hashSecret } from '../../auth/secrets.ts';
@@ -174,7 +175,7 @@ export async function holderOf(
   const found =
     'uid' in user
       ? await holderByUid(db, { uid: user.uid })
-      : await holderByEmail(db, { email: nameKey(user.email) });
+      : await holderByEmail(db, { email: emailKey(user.email) });
   return found[0];
 }
 

@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest';
+import { emailHost, emailKey, isEmail } from '../../src/auth/email-addresses.ts';
+import { isPlainText, withoutHidden } from '../../src/auth/plain-text.ts';
+
+const long = (length: number) => 'a'.repeat(length);
+
+it.each([
+  ['ada@example.com', 'ada@example.com'],
+  ['  Ada.Lovelace@Example.COM ', 'ada.lovelace@example.com'],
+  ["!#$&'*+-=?^_`{|}~@example.com", "!#$&'*+-=?^_`{|}~@example.com"],
+  ['a@localhost', 'a@localhost'],
+  ['a@xn--bcher-kva.example', 'a@xn--bcher-kva.example'],
+  ['a@1.2.example', 'a@1.2.example'],
+  [`${long(64)}@example.com`, `${long(64)}@example.com`],
+  [`a@${long(63)}.example`, `a@${long(63)}.example`],
+])('%j is an e-mail address', (text, key) => {
+  expect(emailKey(text)).toBe(key);
+  expect(isEmail(text.trim())).toBe(true);
+});
+
+it.each([
+  '',
+  '@',
+  'a',
+  'a@',
+  '@example.com',
+  'a@b@example.com',
+  '.a@example.com',
+  'a.@example.com',
+  'a..b@example.com',
+  'a/b@example.com',
+  'a%b@example.com',
+  'a%00b@example.com',
+  'a\0@example.com',
+  'a\nb@example.com',
+  'a\u202eb@example.com',
+  'a\u200bb@example.com',
+  '"a b"@example.com',
+  'a b@example.com',
+  'ä@example.com',
+  'a@bücher.example',
+  'a@example.com.',
+  'a@.example.com',
+  'a@exam_ple.com',
+  'a@-example.com',
+  'a@example-.com',
+  'a@exam%70le.com',
+  'a@example.com/x',
+  'a@example.com\0',
+  'a@[192.0.2.1]',
+  // Kelvin's sign has a lower case that is ASCII.
+  'a@\u212aelvin.example',
+  `${long(65)}@example.com`,
+  `a@${long(64)}.example`,
+  `${long(64)}@${`${long(60)}.`.repeat(3)}${long(10)}`,
+])('%j is none', (text) => {
+  expect(isEmail(text)).toBe(false);
+  expect(emailHost(text)).toBe('');
+});
+
+it('Long hostile texts are refused at once', () => {
+  const started = performance.now();
+  for (const part of ['a.', 'a-', '-', '.', 'a@'])
+    expect(emailKey(`${part.repeat(500_000)}!@example.com`)).toBe('');
+  expect(performance.now() - started).toBeLessThan(500);
+});
+
+it('Text that others wrote is plain when all of it can be seen', () => {
+  for (const text of ['Ada', 'عادل', 'می‌خواهم', '👩‍💻']) expect(isPlainText(text, 255)).toBe(true);
+  for (const text of ['', 'a\0', 'a\u202e', 'a\u2066', '\ud800', 'a\u2028', long(256)])
+    expect(isPlainText(text, 255)).toBe(false);
+  expect(withoutHidden('a\u202e\0b\u2029')).toBe('a b ');
+});
