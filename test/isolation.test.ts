@@ -156,6 +156,7 @@ const TABLES = [
   'organizations',
   'organization_group_members',
   'users',
+  'banned_addresses',
   'assessment_groups',
   'group_members',
   'group_member_counts',

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { emailHost, MAX_EMAIL_LENGTH } from '../auth/email-addresses.ts';
 import { Failure } from '../domain/shared/failure.ts';
+import { consumeChallenge } from '../domain/sign-in/challenges.ts';
 import { recordRefusedIdentity, signInWithIdentity } from '../domain/sign-in/identities.ts';
 import { type IdentityProvider, providerByEmail, providerOf } from '../domain/sign-in/identity-providers.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
@@ -154,9 +155,12 @@ export const registerOrganizationSignIn: RegisterRoutes = (app, context) => {
           attempt,
           provider.groupsClaim,
         );
-        const account = await db.write((tx) =>
-          signInWithIdentity(tx, actOf(request, clock()), provider, identity),
-        );
+        const act = actOf(request, clock());
+        const account = await db.write(async (tx) => {
+          if (!(await consumeChallenge(tx, attempt.state, attempt.expiresAt, act.now)))
+            throw new ProviderProblem('foreign', 'the attempt has signed somebody in before');
+          return signInWithIdentity(tx, act, provider, identity);
+        });
         // The organization chose its provider, and with it how many factors there are.
         return await continueSignIn(
           context,

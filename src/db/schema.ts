@@ -8,6 +8,8 @@ export interface Tables {
   organizations: OrganizationTable;
   organization_group_members: { group_id: number; organization_id: number };
   users: UserTable;
+  /** Addresses whose invited users were deleted by a ban, so that no provider brings them back. */
+  banned_addresses: { organization_id: number; email_key: string; banned_at: number };
   staff_organizations: { user_id: number; organization_id: number };
   tokens: TokenTable;
   /**
@@ -43,12 +45,12 @@ export interface Tables {
   job_kinds: { kind: string };
   sessions: SessionTable;
   attempts: AttemptTable;
-  password_resets: { user_id: number; secret_hash: string; expires_at: number };
+  password_resets: { secret_hash: string; user_id: number; made_by: 'hand' | 'mail'; expires_at: number };
   totp_secrets: TotpSecretTable;
   recovery_codes: { user_id: number; code_hash: string; used_at: number | null };
   passkeys: PasskeyTable;
   /** Challenges whose answer was taken, until they would have ended anyway: no answer is good twice. */
-  used_passkey_challenges: { challenge_hash: string; ends_at: number };
+  used_challenges: { challenge_hash: string; ends_at: number };
   oauth_clients: OAuthClientTable;
   oauth_consents: { user_id: number; client_id: string; scopes: string; created_at: number };
   oauth_codes: OAuthCodeTable;

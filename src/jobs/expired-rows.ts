@@ -46,9 +46,8 @@ function endedBy(now: number, idle: number): Ended[] {
     { table: 'sessions', key: 'id', condition: past('expires_at', now) },
     { table: 'sessions', key: 'id', condition: past('last_used_at', now - idle) },
     { table: 'attempts', key: 'subject', condition: past('ends_at', now) },
-    { table: 'used_passkey_challenges', key: 'challenge_hash', condition: past('ends_at', now) },
-    // At most one a user, so it needs no index.
-    { table: 'password_resets', key: 'user_id', condition: past('expires_at', now) },
+    { table: 'used_challenges', key: 'challenge_hash', condition: past('ends_at', now) },
+    { table: 'password_resets', key: 'secret_hash', condition: past('expires_at', now) },
     { table: 'oauth_codes', key: 'code_hash', condition: past('expires_at', now - HOUR) },
     { table: 'refresh_tokens', key: 'id', condition: past('expires_at', now - 7 * DAY) },
     { table: 'tokens', key: 'id', condition: sql`kind = 'jwt' and ${past('expires_at', now - DAY)}` },

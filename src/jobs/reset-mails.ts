@@ -46,7 +46,7 @@ export const resetMails = ({ db, log, clock, addresses }: Context, mailer: Maile
       }
       if (userId === undefined) return undefined;
       const actor: Actor = { kind: 'stranger', userId: null, credentialId: null, address, requestId };
-      return createPasswordReset(tx, { actor, now: clock() }, userId);
+      return createPasswordReset(tx, { actor, now: clock() }, userId, 'mail');
     });
     if (link === undefined) return;
     const url = resetUrl(addresses.clientBaseUrl, link.secret);

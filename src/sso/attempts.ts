@@ -19,6 +19,12 @@ export interface Attempt extends Challenge {
   to: string;
 }
 
+/** An attempt that came back, and until when it is good. */
+export interface ReturnedAttempt extends Attempt {
+  /** In milliseconds since 1970. */
+  expiresAt: number;
+}
+
 /** Keeps an attempt in this browser: sealed, for ten minutes. A second attempt takes the place of the first. */
 export function rememberAttempt(context: Context, reply: FastifyReply, attempt: Attempt): void {
   const text = JSON.stringify({ ...attempt, expiresAt: context.clock() + LIFETIME });
@@ -29,20 +35,20 @@ export function rememberAttempt(context: Context, reply: FastifyReply, attempt: 
 }
 
 /**
- * Takes the attempt out of this browser, so that its answer is looked at once.
+ * Takes the attempt out of this browser. A copy of its cookie may be about: whoever signs somebody in consumes its state.
  * @returns it; `undefined` when this browser has none, or it is too old
  */
 export function takeAttempt(
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
-): Attempt | undefined {
+): ReturnedAttempt | undefined {
   const sealed = request.cookies[cookieName(context)];
   reply.clearCookie(cookieName(context), cookieOptions(context));
   const text = sealed === undefined ? undefined : unseal(context.keys.secret, PURPOSE, sealed);
   if (text === undefined) return undefined;
-  const { expiresAt, ...attempt } = JSON.parse(text) as Attempt & { expiresAt: number };
-  return expiresAt > context.clock() ? attempt : undefined;
+  const attempt = JSON.parse(text) as ReturnedAttempt;
+  return attempt.expiresAt > context.clock() ? attempt : undefined;
 }
 
 function cookieName(context: Context): string {

@@ -7,22 +7,30 @@ import { openClientSecret } from './registration.ts';
 
 const MAX_PROVIDERS = 200;
 const LIFETIME = 600_000;
+/** How soon one that failed is asked again: strangers ask for it, as often as they like. */
+const RETRY = 10_000;
+/** So many are asked at once. */
+const MAX_ASKED = 50;
 
 interface Entry {
   configuration: Promise<Configuration>;
   until: number;
 }
 
-/** Keeps the metadata of providers for ten minutes. One that is set anew is discovered anew. */
+/**
+ * Keeps the metadata of providers for ten minutes, and for ten seconds that there were none. One that is set anew is
+ * discovered anew.
+ */
 export class ProviderCache {
   readonly #context: Context;
+  #asked = 0;
   readonly #entries = new LRUCache<string, Entry>({ max: MAX_PROVIDERS });
 
   constructor(context: Context) {
     this.#context = context;
   }
 
-  /** @throws ProviderProblem when it does not answer, or is not what it should be; the next call asks again */
+  /** @throws ProviderProblem when it does not answer, or is not what it should be, now or a moment ago */
   configurationOf(provider: IdentityProvider): Promise<Configuration> {
     const { organization, issuer, clientId, sealedSecret } = provider;
     const key = JSON.stringify([organization, issuer, clientId, sealedSecret]);
@@ -32,9 +40,8 @@ export class ProviderCache {
     const configuration = this.#discover(provider);
     const entry = { configuration, until: now + LIFETIME };
     this.#entries.set(key, entry);
-    configuration.catch(() => {
-      if (this.#entries.get(key) === entry) this.#entries.delete(key);
-    });
+    // From the answer on, as it may have kept us waiting. The promise stays, so that nobody waits for the same again.
+    configuration.catch(() => (entry.until = this.#context.clock() + RETRY));
     return configuration;
   }
 
@@ -46,6 +53,13 @@ export class ProviderCache {
         'the client secret was sealed with another key of the data folder; run "assay sso set" again',
       );
     }
-    return discoverProvider({ issuer, clientId, secret });
+    if (this.#asked >= MAX_ASKED)
+      throw new ProviderProblem('unreachable', 'too many providers are asked at once');
+    this.#asked += 1;
+    try {
+      return await discoverProvider({ issuer, clientId, secret });
+    } finally {
+      this.#asked -= 1;
+    }
   }
 }

@@ -65,7 +65,14 @@ describe('Changing the password', () => {
     await server.context.db.write((tx) =>
       tx
         .insertInto('password_resets')
-        .values({ user_id: account.id, secret_hash: `hash of ${account.id}`, expires_at: now + 1_000 })
+        .values(
+          (['hand', 'mail'] as const).map((made_by) => ({
+            user_id: account.id,
+            secret_hash: `hash of ${account.id} by ${made_by}`,
+            made_by,
+            expires_at: now + 1_000,
+          })),
+        )
         .execute(),
     );
     await change(account.password, NEXT);

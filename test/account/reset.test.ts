@@ -32,6 +32,12 @@ async function newLink(userId = account.id): Promise<string> {
   return `/reset-password?token=${secret}`;
 }
 
+/** The same as someone has it mailed. */
+async function mailedLink(userId = account.id): Promise<string> {
+  const { secret } = await write((tx) => createPasswordReset(tx, commandLine(now), userId, 'mail'));
+  return `/reset-password?token=${secret}`;
+}
+
 async function follow(path: string, password = NEXT, visitor: Visitor = newVisitor(server)) {
   return visitor.submit(await visitor.open(path), { password }, '/reset-password');
 }
@@ -65,7 +71,9 @@ describe('A link for a new password', () => {
     const { read } = server.context.db;
     expect(
       await read.selectFrom('password_resets').selectAll().where('user_id', '=', account.id).execute(),
-    ).toEqual([{ user_id: account.id, secret_hash: hashSecret(secret), expires_at: now + HOUR }]);
+    ).toEqual([
+      { user_id: account.id, secret_hash: hashSecret(secret), made_by: 'hand', expires_at: now + HOUR },
+    ]);
     await follow(path);
     const everything = JSON.stringify(await world.auditEvents()) + JSON.stringify(server.logs());
     for (const secretText of [secret, NEXT]) expect(everything).not.toContain(secretText);
@@ -90,6 +98,29 @@ describe('A link for a new password', () => {
       user_id: account.id,
       after: JSON.stringify({ user: account.id, method: 'reset' }),
     });
+  });
+
+  it('that an admin made is not ended by those that anybody has mailed, and using one ends all', async () => {
+    const byHand = await newLink();
+    const mailed = await mailedLink();
+    for (const path of [byHand, mailed]) expect((await newVisitor(server).get(path)).status).toBe(200);
+    const renewed = await newLink();
+    expect((await newVisitor(server).get(byHand)).status).toBe(404);
+    expect((await newVisitor(server).get(mailed)).status).toBe(200);
+    expect((await follow(mailed)).status).toBe(303);
+    expect((await newVisitor(server).get(renewed)).status).toBe(404);
+  });
+
+  it('by mail is one of twenty at most', async () => {
+    const byHand = await newLink();
+    const mailed: string[] = [];
+    for (let count = 0; count <= 20; count += 1) {
+      now += 1;
+      mailed.push(await mailedLink());
+    }
+    const states = [];
+    for (const path of [byHand, ...mailed]) states.push((await newVisitor(server).get(path)).status);
+    expect(states).toEqual([200, 404, ...Array.from({ length: 20 }, () => 200)]);
   });
 
   it('is good once', async () => {

@@ -27,7 +27,7 @@ export interface TestIdentityProvider {
    * @returns the redirect address with the answer, not yet opened
    */
   visit(authorizationUrl: string, subject: string | null): Promise<string>;
-  /** Changes the JSON that the provider answers with, by path; nothing unless told. */
+  /** Changes the JSON that the provider answers with, by path, and with it an error to none; nothing unless told. */
   tamper: (path: string, body: Record<string, any>) => Record<string, any> | undefined;
   /** The path of every request so far. */
   requests: string[];
@@ -141,8 +141,12 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<T
       return;
     }
     await next();
-    if (typeof ctx.body === 'object' && ctx.body !== null)
-      ctx.body = state.tamper(ctx.path, ctx.body as Record<string, any>) ?? ctx.body;
+    if (typeof ctx.body === 'object' && ctx.body !== null) {
+      const tampered = state.tamper(ctx.path, ctx.body as Record<string, any>);
+      if (tampered === undefined) return;
+      ctx.body = tampered;
+      if (tampered['error'] === undefined) ctx.status = 200;
+    }
   });
   const answer = provider.callback();
   server.on('request', (request, response) => void answer(request, response));

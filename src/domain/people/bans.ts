@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { type Account, type Act, type Actor, belongsTo } from '../../auth/callers.ts';
+import { emailKey } from '../../auth/email-addresses.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { holdingRows } from '../../db/portable.ts';
 import { prepare, prepareUnread, prepareWrite } from '../../db/prepared.ts';
@@ -119,7 +120,7 @@ export async function banUserAs(tx: Transaction, act: Act<Actor & Account>, id: 
 
 /**
  * Bans a user, which ends their sessions, tokens and API keys at once; one who never signed in and has no
- * token is deleted instead, with everything that hangs on them. Banning a banned user changes nothing.
+ * token is deleted instead, with everything that hangs on them; the address stays banned there. Banning a banned user changes nothing.
  * @throws Failure `missing` for an unknown user, `forbidden` for the last admin of an organization
  */
 export async function banUser(tx: Transaction, act: Act, id: number): Promise<BannedUser> {
@@ -152,6 +153,7 @@ export async function banUser(tx: Transaction, act: Act, id: number): Promise<Ba
   const groups = await leaveAllGroups(tx, user.id);
   await tx.deleteFrom('users').where('id', '=', id).execute();
   const { uid, email } = user;
+  if (user.organization_id !== null) await banAddress(tx, act, user.organization_id, email);
   await recordChange(tx, act, {
     ...event,
     action: 'user.delete',
@@ -159,6 +161,26 @@ export async function banUser(tx: Transaction, act: Act, id: number): Promise<Ba
     after: null,
   });
   return { ...banned, accepted: false, deleted: true };
+}
+
+/** Keeps an address out of an organization until someone invites it there anew. */
+async function banAddress(tx: Transaction, act: Act, organizationId: number, email: string): Promise<void> {
+  await tx
+    .insertInto('banned_addresses')
+    .values({ organization_id: organizationId, email_key: emailKey(email), banned_at: act.now })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** @returns whether nobody with this address may come to the organization by themselves */
+export async function isBannedAddress(db: Reader, organizationId: number, email: string): Promise<boolean> {
+  const found = await db
+    .selectFrom('banned_addresses')
+    .select('banned_at')
+    .where('organization_id', '=', organizationId)
+    .where('email_key', '=', emailKey(email))
+    .executeTakeFirst();
+  return found !== undefined;
 }
 
 /**

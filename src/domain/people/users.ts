@@ -28,7 +28,7 @@ export interface CreatedUser {
 }
 
 /**
- * Creates a user of an organization, or of the platform's staff.
+ * Creates a user of an organization, or of the platform's staff; an address that was banned there is so no longer.
  * @throws Failure `invalid` for a bad address or an unknown organization, `conflict` for an address that is taken
  */
 export async function createUser(tx: Transaction, act: Act, input: NewUser): Promise<CreatedUser> {
@@ -67,6 +67,13 @@ export async function createUser(tx: Transaction, act: Act, input: NewUser): Pro
     .returning('id')
     .executeTakeFirst();
   if (row === undefined) throw new Failure('conflict', `There is a user with the address ${email} already.`);
+  if (organizationId !== null) {
+    await tx
+      .deleteFrom('banned_addresses')
+      .where('organization_id', '=', organizationId)
+      .where('email_key', '=', emailKey(email))
+      .execute();
+  }
   if (staff) await setAssignment(tx, row.id, input.assignedTo ?? []);
   await recordChange(tx, act, {
     action: 'user.create',

@@ -8,6 +8,7 @@ import { Failure, missing } from '../shared/failure.ts';
 import { MAX_NAME_LENGTH } from '../shared/names.ts';
 import { applyGroups } from './identity-groups.ts';
 import { domainsOf, type IdentityProvider } from './identity-providers.ts';
+import { isBannedAddress } from '../people/bans.ts';
 import { createUser } from '../people/users.ts';
 
 /** OpenID Connect Core 1.0, section 2: at most 255 ASCII characters. */
@@ -60,8 +61,7 @@ export async function signInWithIdentity(
   if (!SUBJECT.test(subject)) throw refused('Your provider names you in a way that this server cannot keep.');
   const [known] = await byIdentity(tx, { organization: organizationId, issuer, subject });
   const account = known ?? (await findOrCreate(tx, act, provider, identity));
-  if (account.banned_at !== null || account.organization_id !== organizationId)
-    throw refused('Your account was closed. Ask an admin of your organization.');
+  if (account.banned_at !== null || account.organization_id !== organizationId) throw closed();
   if (known === undefined) await link(tx, act, account.id, provider, identity);
   await accept(tx, act, account);
   await applyGroups(tx, act, provider, { id: account.id, admin: account.admin === 1 }, identity.groups);
@@ -129,7 +129,10 @@ async function findOrCreate(
     .select(['id', 'organization_id', 'admin', 'accepted_at', 'banned_at'])
     .where('email_key', '=', emailKey(email))
     .executeTakeFirst();
-  if (found === undefined) return create(tx, act, provider, email, identity.name);
+  if (found === undefined) {
+    if (await isBannedAddress(tx, organizationId, email)) throw closed();
+    return create(tx, act, provider, email, identity.name);
+  }
   if (found.organization_id !== organizationId) {
     throw refused(
       'There is an account with your e-mail address that is not one of your organization. Ask whoever runs this server.',
@@ -229,6 +232,11 @@ async function subjectsOf(db: Reader, userId: number, issuer: string): Promise<s
 function cleaned(name: string | undefined): string | undefined {
   const text = withoutHidden(name?.slice(0, 4 * MAX_NAME_LENGTH) ?? '').trim();
   return text === '' || [...text].length > MAX_NAME_LENGTH ? undefined : text;
+}
+
+/** Of one that was banned before its first sign-in nothing is left but its address; its person is told the same. */
+function closed(): Failure {
+  return refused('Your account was closed. Ask an admin of your organization.');
 }
 
 function refused(message: string): Failure {

@@ -1,8 +1,8 @@
 import type { Act } from '../../auth/callers.ts';
-import { hashSecret } from '../../auth/secrets.ts';
 import { readPasskeyUse, type RelyingParty, verifyPasskeyUse } from '../../auth/webauthn.ts';
 import type { Database, Reader, Transaction } from '../../db/engine.ts';
 import { recordChange } from '../shared/audit.ts';
+import { consumeChallenge } from './challenges.ts';
 import type { FactorOwner } from './second-factors.ts';
 
 /** The answer of a browser that was asked to use a passkey. */
@@ -65,27 +65,6 @@ export async function usePasskey(
 ): Promise<boolean> {
   const passkey = await passkeyOf(db.read, answer);
   return passkey?.user_id === owner.userId && proves(db, act, passkey, answer);
-}
-
-/**
- * Consumes a challenge: of two answers to it that come at once, one is taken.
- * @param endsAt until when an answer would be taken, and so how long this one is remembered
- * @returns whether nobody has answered it before
- */
-export async function consumeChallenge(
-  tx: Transaction,
-  challenge: string,
-  endsAt: number,
-  now: number,
-): Promise<boolean> {
-  await tx.deleteFrom('used_passkey_challenges').where('ends_at', '<=', now).execute();
-  const consumed = await tx
-    .insertInto('used_passkey_challenges')
-    .values({ challenge_hash: hashSecret(challenge), ends_at: endsAt })
-    .onConflict((conflict) => conflict.column('challenge_hash').doNothing())
-    .returning('challenge_hash')
-    .executeTakeFirst();
-  return consumed !== undefined;
 }
 
 async function passkeyOf(db: Reader, answer: PasskeyAnswer): Promise<Passkey | undefined> {

@@ -5,7 +5,7 @@ import { holdAccount } from '../shared/accounts.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, missing } from '../shared/failure.ts';
 import { cleanName } from '../shared/names.ts';
-import { consumeChallenge } from './passkey-proofs.ts';
+import { consumeChallenge } from './challenges.ts';
 import { claimFactors, type FactorOwner, settleFactorRemoval } from './second-factors.ts';
 
 const MAX_PASSKEYS = 20;

@@ -41,7 +41,14 @@ interface AccountState {
 }
 
 /**
- * Makes the link by which someone gets a new password; an older one ends.
+ * So many links that were mailed are good at a time; a further one ends the oldest. An account gets at most three mails
+ * an hour, each of which may be tried six times.
+ */
+const MAX_MAILED = 20;
+
+/**
+ * Makes the link by which someone gets a new password. One that is made by hand, which an admin or an operator passes on,
+ * ends the one that was made so before. Anybody can have links mailed to somebody else: these end none of the others.
  * @returns the secret of the link, which is not stored, until when it is good, and the person's e-mail address
  * @throws Failure `missing` for an unknown user, `forbidden` for one who cannot have a password by a link
  */
@@ -49,6 +56,7 @@ export async function createPasswordReset(
   tx: Transaction,
   act: Act,
   userId: number,
+  madeBy: 'hand' | 'mail' = 'hand',
 ): Promise<{ secret: string; expiresAt: number; to: string }> {
   const user = await tx
     .selectFrom('users')
@@ -67,10 +75,10 @@ export async function createPasswordReset(
   if (obstacle !== undefined) throw new Failure('forbidden', OBSTACLES[obstacle]);
   const secret = randomText(SECRET_LENGTH);
   const values = { secret_hash: hashSecret(secret), expires_at: act.now + LIFETIME };
+  await endOlder(tx, userId, madeBy);
   await tx
     .insertInto('password_resets')
-    .values({ user_id: userId, ...values })
-    .onConflict((conflict) => conflict.column('user_id').doUpdateSet(values))
+    .values({ user_id: userId, made_by: madeBy, ...values })
     .execute();
   await recordChange(tx, act, {
     action: 'password-reset.create',
@@ -80,6 +88,24 @@ export async function createPasswordReset(
     after: { expires_at: values.expires_at },
   });
   return { secret, expiresAt: values.expires_at, to: user.email };
+}
+
+/** Makes room for one more link. */
+async function endOlder(tx: Transaction, userId: number, madeBy: 'hand' | 'mail'): Promise<void> {
+  const kept = tx
+    .selectFrom('password_resets')
+    .select('secret_hash')
+    .where('user_id', '=', userId)
+    .where('made_by', '=', madeBy)
+    .orderBy('expires_at', 'desc')
+    .orderBy('secret_hash')
+    .limit(madeBy === 'hand' ? 0 : MAX_MAILED - 1);
+  await tx
+    .deleteFrom('password_resets')
+    .where('user_id', '=', userId)
+    .where('made_by', '=', madeBy)
+    .where('secret_hash', 'not in', kept)
+    .execute();
 }
 
 /** @returns the id of the account with this address, if it can have a new password by a link */
@@ -124,7 +150,7 @@ export async function readPasswordReset(
 }
 
 /**
- * Sets the password of a link, once. All sessions end, the applications lose what they were given, and the lock on
+ * Sets the password of a link, once, which ends every other link too. All sessions end, the applications lose what they were given, and the lock on
  * signing in opens. Tokens that the person made themselves stay good.
  * @param passwordHash argon2id, PHC format
  * @throws Failure `missing` when the link was used, replaced or got too old in the meantime

@@ -6,7 +6,7 @@ import { endSessions } from './session-ends.ts';
 import { rotateSession, type Session } from './sessions.ts';
 
 /**
- * Gives an account another password, which ends the link by which it might have got one. Its tokens stay good.
+ * Gives an account another password, which ends the links by which it might have got one. Its tokens stay good.
  * @param passwordHash argon2id, PHC format
  * @throws Failure `missing` for an unknown or banned user
  */

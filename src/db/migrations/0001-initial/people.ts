@@ -31,4 +31,12 @@ export const peopleTables = ({ id, int, text, table, clustered }: Dialect): stri
     organization_id ${int} not null references organizations (id) on delete cascade,
     primary key (user_id, organization_id)
   ) ${clustered}`,
+
+  // Who was invited and never signed in is deleted by a ban; this is what stays of it.
+  `create table banned_addresses (
+    organization_id ${int} not null references organizations (id) on delete cascade,
+    email_key ${text} not null,
+    banned_at ${int} not null,
+    primary key (organization_id, email_key)
+  ) ${clustered}`,
 ];

@@ -29,12 +29,15 @@ export const signInTables = ({ int, text, table, clustered }: Dialect): string[]
   ) ${clustered}`,
   `create index attempts_by_end on attempts (ends_at)`,
 
-  // One a user, so that a new link replaces the one before.
+  // Links that someone made by hand, and those that anybody had mailed: neither end the others.
   `create table password_resets (
-    user_id ${int} primary key references users (id) on delete cascade,
-    secret_hash ${text} not null unique,
+    secret_hash ${text} primary key,
+    user_id ${int} not null references users (id) on delete cascade,
+    made_by ${text} not null check (made_by in ('hand', 'mail')),
     expires_at ${int} not null
-  ) ${table}`,
+  ) ${clustered}`,
+  `create index password_resets_by_user on password_resets (user_id, made_by, expires_at)`,
+  `create index password_resets_by_expiry on password_resets (expires_at)`,
 
   `create table totp_secrets (
     user_id ${int} primary key references users (id) on delete cascade,
@@ -63,11 +66,11 @@ export const signInTables = ({ int, text, table, clustered }: Dialect): string[]
   ) ${table}`,
   `create index passkeys_by_user on passkeys (user_id, created_at)`,
 
-  `create table used_passkey_challenges (
+  `create table used_challenges (
     challenge_hash ${text} primary key,
     ends_at ${int} not null
   ) ${clustered}`,
-  `create index used_passkey_challenges_by_end on used_passkey_challenges (ends_at)`,
+  `create index used_challenges_by_end on used_challenges (ends_at)`,
 
   `create table identity_providers (
     organization_id ${int} primary key references organizations (id) on delete cascade,
