@@ -58,6 +58,8 @@ export interface Config {
   strictScopes: boolean;
   /** Largest batch of operations 8 and 9. */
   maxTagBatch: number;
+  /** The most pairs of a tag and an entity that one request of theirs touches. */
+  maxTagPairs: number;
   /** Largest batch of operations 10 and 11. */
   maxAssetBatch: number;
   /** Largest body of operations 8 to 11; others have smaller limits of their own, and never a larger one. */
@@ -139,6 +141,7 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
     rateLimit: integer('ASSAY_RATE_LIMIT', 3_000, 0, 1_000_000_000),
     strictScopes: toBoolean('ASSAY_STRICT_SCOPES', text('ASSAY_STRICT_SCOPES'), false),
     maxTagBatch: integer('ASSAY_MAX_TAG_BATCH', 1_000, 1, 100_000),
+    maxTagPairs: integer('ASSAY_MAX_TAG_PAIRS', 20_000, 1, 1_000_000),
     maxAssetBatch: integer('ASSAY_MAX_ASSET_BATCH', 10_000, 1, 100_000),
     bodyLimit: integer('ASSAY_BODY_LIMIT', 4 * 1024 * 1024, 1_024, 256 * 1024 * 1024),
     requestTimeout: integer('ASSAY_REQUEST_TIMEOUT', 30_000, 100, 600_000),

@@ -5,6 +5,7 @@ import { changeAssetTaggings } from '../../domain/assets/asset-taggings.ts';
 import { createAssetTags } from '../../domain/assets/asset-tags.ts';
 import { AREAS } from '../../http/areas.ts';
 import { operation } from '../../http/operation.ts';
+import { Problem } from '../../http/problems.ts';
 import { MAX_TEXT } from '../../http/schemas.ts';
 
 const path = '/v1.0/organizations/:orgUid/tags';
@@ -89,6 +90,19 @@ const PAGINATION_HEADERS = {
   Link: { description: 'RFC 8288.', type: 'string', maxLength: MAX_TEXT },
 };
 
+/**
+ * Two short lists can name a million pairs, and all of them would be one unit of work.
+ * @throws Problem when a request touches more of them than one may
+ */
+function limitPairs(max: number, size: number, source: string): void {
+  if (size <= max) return;
+  throw new Problem(
+    'batch-too-large',
+    `The request touches ${size} pairs of a tag and an entity; at most ${max} are taken at once.`,
+    { batch: { max, size }, source },
+  );
+}
+
 const acceptedScopes = ({ config }: Context) => (config.strictScopes ? STRICT_TAG_SCOPES : TAG_SCOPES);
 
 export const declareCreateAssetTags = (context: Context) => {
@@ -109,6 +123,12 @@ export const declareCreateAssetTags = (context: Context) => {
       201: { description: 'The tags were created.', headers: PAGINATION_HEADERS, schema: AssetTags },
     },
     async handler({ caller, params: { orgUid }, body }, reply) {
+      const entities = body.tags.map((tag) => tag.entities?.length ?? 0);
+      limitPairs(
+        config.maxTagPairs,
+        entities.reduce((sum, count) => sum + count, 0),
+        'tags',
+      );
       const tags = await db.write((tx) =>
         createAssetTags(tx, { actor: caller, now: clock(), accepted }, orgUid, body.tags),
       );
@@ -140,7 +160,12 @@ export const declareChangeAssetTaggings = (context: Context) => {
     body: changeBody(config.maxTagBatch),
     bodyLimit: config.bodyLimit,
     answers: { 204: { description: 'The tags have the entities.' } },
-    handler: ({ caller, params: { orgUid }, body }) =>
-      db.write((tx) => changeAssetTaggings(tx, { actor: caller, now: clock(), accepted }, orgUid, body)),
+    handler({ caller, params: { orgUid }, body }) {
+      const { uids, addEntities = [], delEntityUids = [] } = body;
+      limitPairs(config.maxTagPairs, uids.length * (addEntities.length + delEntityUids.length), 'uids');
+      return db.write((tx) =>
+        changeAssetTaggings(tx, { actor: caller, now: clock(), accepted }, orgUid, body),
+      );
+    },
   });
 };

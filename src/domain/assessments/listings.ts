@@ -1,5 +1,6 @@
 import type { Act, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
+import { prepareInsert } from '../../db/bulk.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { holdingRows, isOneOf, unindexed } from '../../db/portable.ts';
 import { prepare, prepareUnread, prepareWrite } from '../../db/prepared.ts';
@@ -45,7 +46,13 @@ interface Wish extends Asset {
 
 /** Assets changed at a time, and told of in one audit event: their old rules must fit in memory. */
 const MAX_ASSETS_AT_ONCE = 500;
-const MAX_ROWS_INSERTED = 500;
+
+const insertRules = prepareInsert('scope_rules', {
+  assessment_id: 'int',
+  asset_id: 'int',
+  position: 'int',
+  rule: 'text',
+});
 
 /**
  * Finds a listing and keeps other changes of its assets out until this one is done.
@@ -227,7 +234,10 @@ async function grantSome(
   if (added.length > 0) await insertAssets(tx, some(added));
   if (removed.length > 0) await deleteAssets(tx, some(removed));
   if (replaced.length > 0) await deleteRules(tx, some(replaced));
-  await insertRules(tx, listing, [...added, ...replaced]);
+  const rows = [...added, ...replaced].flatMap(({ id, rules }) =>
+    (rules ?? []).map((rule, position) => [listing.id, id, position, rule] as const),
+  );
+  await insertRules(tx, rows);
 
   // What stood for each asset and what stands now; null where it was not, or is no longer, in the listing.
   await recordChange(tx, act, {
@@ -239,23 +249,6 @@ async function grantSome(
       assets: Object.fromEntries(changed.map(({ uid, rules }) => [uid, rules === undefined ? [] : rules])),
     },
   });
-}
-
-async function insertRules(tx: Transaction, listing: Listing, wishes: readonly Wish[]): Promise<void> {
-  const rows = wishes.flatMap(({ id, rules }) =>
-    (rules ?? []).map((rule, position) => ({
-      assessment_id: listing.id,
-      asset_id: id,
-      position,
-      rule,
-    })),
-  );
-  for (let start = 0; start < rows.length; start += MAX_ROWS_INSERTED) {
-    await tx
-      .insertInto('scope_rules')
-      .values(rows.slice(start, start + MAX_ROWS_INSERTED))
-      .execute();
-  }
 }
 
 function refuseContradiction(add: readonly { assetUid: string }[], remove: readonly string[]): void {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Transaction } from '../../db/engine.ts';
 import { isOneOf, unindexed } from '../../db/portable.ts';
 import { prepare, prepareWrite } from '../../db/prepared.ts';
@@ -23,8 +24,8 @@ const tagsByUid = prepare<{ owner: number; uids: readonly string[] }, { id: numb
     .where((eb) => isOneOf(db, eb.ref('uid'), p.uids)),
 );
 
-/** A request can ask for a million pairs; so many are written, and told of in one audit event, at a time. */
-const PAIRS_AT_ONCE = 20_000;
+/** Of more pairs than this the audit log has their number and a digest: one request can touch many thousands. */
+export const MAX_PAIRS_TOLD = 300;
 
 interface Pair {
   tag_id: number;
@@ -96,33 +97,40 @@ export async function changeAssetTaggings(
   const idsOf = (list: readonly string[]) => list.map((uid) => assets.get(uid) as number);
   const toAttach = idsOf(addEntities.map(({ uid }) => uid));
   const toDetach = idsOf(delEntityUids);
+  const tagIds = [...tags.values()];
+  // No asset is in both, so neither waits for the other.
+  const [added, removed] = await Promise.all([
+    toAttach.length === 0 ? [] : attach(tx, { tags: tagIds, assets: toAttach }),
+    toDetach.length === 0 ? [] : detach(tx, { tags: tagIds, assets: toDetach }),
+  ]);
+  if (added.length === 0 && removed.length === 0) return;
   const tagUids = new Map([...tags].map(([uid, id]) => [id, uid]));
   const assetUids = new Map([...assets].map(([uid, id]) => [id, uid]));
-  const byTag = (pairs: readonly Pair[]) => {
-    const entities: Record<string, string[]> = {};
-    for (const pair of pairs) {
-      (entities[tagUids.get(pair.tag_id) as string] ??= []).push(assetUids.get(pair.asset_id) as string);
-    }
-    return entities;
-  };
-  const tagIds = [...tagUids.keys()];
-  const step = Math.max(1, Math.floor(PAIRS_AT_ONCE / Math.max(1, toAttach.length, toDetach.length)));
-  for (let start = 0; start < tagIds.length; start += step) {
-    const some = tagIds.slice(start, start + step);
-    // No asset is in both, so neither waits for the other.
-    const [added, removed] = await Promise.all([
-      toAttach.length === 0 ? [] : attach(tx, { tags: some, assets: toAttach }),
-      toDetach.length === 0 ? [] : detach(tx, { tags: some, assets: toDetach }),
-    ]);
-    if (added.length === 0 && removed.length === 0) continue;
-    await recordChange(tx, act, {
-      action: 'asset-tag.attach',
-      object: ['organization', orgUid],
-      organizationId: owner.id,
-      before: { detached: byTag(removed) },
-      after: { attached: byTag(added) },
-    });
-  }
+  const told = (pairs: readonly Pair[]) =>
+    tellPairs(
+      pairs.map((pair) => [tagUids.get(pair.tag_id) ?? '', assetUids.get(pair.asset_id) ?? ''] as const),
+    );
+  await recordChange(tx, act, {
+    action: 'asset-tag.attach',
+    object: ['organization', orgUid],
+    organizationId: owner.id,
+    before: { detached: told(removed) },
+    after: { attached: told(added) },
+  });
+}
+
+/** The entities of each tag; of many pairs their number and a digest. */
+function tellPairs(pairs: readonly (readonly [tag: string, entity: string])[]): object {
+  if (pairs.length > MAX_PAIRS_TOLD) return digestOf(pairs.map(([tag, entity]) => `${tag} ${entity}\n`));
+  const entities: Record<string, string[]> = {};
+  for (const [tag, entity] of pairs) (entities[tag] ??= []).push(entity);
+  return entities;
+}
+
+/** @returns how many lines there are, and the SHA-256, hexadecimal, of them sorted: a list at hand can be checked by it */
+export function digestOf(lines: readonly string[]): { count: number; sha256: string } {
+  const text = [...lines].sort().join('');
+  return { count: lines.length, sha256: createHash('sha256').update(text).digest('hex') };
 }
 
 function refuseContradiction(add: readonly { uid: string }[], remove: readonly string[]): void {

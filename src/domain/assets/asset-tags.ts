@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Transaction } from '../../db/engine.ts';
 import { nameKey } from '../../db/portable.ts';
-import { recordChange } from '../shared/audit.ts';
+import { recordChanges } from '../shared/audit.ts';
 import { Failure, type Fault, invalid, missing } from '../shared/failure.ts';
 import { nameFault } from '../shared/names.ts';
-import { attach } from './asset-taggings.ts';
+import { attach, digestOf, MAX_PAIRS_TOLD } from './asset-taggings.ts';
 import { reachOfCaller } from '../shared/reach.ts';
 import { assetsWithin, findOwner, requireAssets, type TagAct } from './tag-owners.ts';
 
@@ -77,27 +77,42 @@ export async function createAssetTags(
     ]);
   }
 
-  const tags: AssetTag[] = [];
-  for (const [index, row] of rows.entries()) {
-    const id = ids.get(row.name_key) as number;
-    const uids = [...new Set(newTags[index]?.entities?.map(({ uid }) => uid) ?? [])];
-    const assetIds = uids.map((uid) => assets.get(uid) as number);
-    if (assetIds.length > 0) await attach(tx, { tags: [id], assets: assetIds });
-    tags.push({
-      uid: row.uid,
-      name: row.name,
-      orgUid,
-      entities: uids.map((uid) => ({ uid, entityType: 'asset' })),
-    });
-    await recordChange(tx, act, {
-      action: 'asset-tag.create',
-      object: ['asset-tag', row.uid],
-      organizationId: owner.id,
-      before: null,
-      after: { name: row.name, entities: uids },
-    });
+  const tags = rows.map((row, index) => ({
+    id: ids.get(row.name_key) as number,
+    uid: row.uid,
+    name: row.name,
+    entities: [...new Set(newTags[index]?.entities?.map(({ uid }) => uid) ?? [])],
+  }));
+  for (const { id, entities: uids } of tags) {
+    if (uids.length > 0)
+      await attach(tx, { tags: [id], assets: uids.map((uid) => assets.get(uid) as number) });
   }
-  return tags;
+  const pairs = tags.reduce((sum, tag) => sum + tag.entities.length, 0);
+  await recordChanges(
+    tx,
+    tags.map(({ uid, name, entities: uids }) => ({
+      act,
+      change: {
+        action: 'asset-tag.create',
+        object: ['asset-tag', uid],
+        organizationId: owner.id,
+        before: null,
+        after: { name, ...entitiesTold(uids, pairs) },
+      },
+    })),
+  );
+  return tags.map(({ uid, name, entities: uids }) => ({
+    uid,
+    name,
+    orgUid,
+    entities: uids.map((entity) => ({ uid: entity, entityType: 'asset' })),
+  }));
+}
+
+/** The entities of one tag as the audit log has them; where the request has many pairs, their number and a digest. */
+function entitiesTold(uids: readonly string[], pairs: number): object {
+  if (pairs <= MAX_PAIRS_TOLD || uids.length === 0) return { entities: uids };
+  return { entities: digestOf(uids.map((uid) => `${uid}\n`)) };
 }
 
 function refuseBadNames(tags: readonly NewAssetTag[]): void {

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectProblem } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const MAX_PAIRS = 350;
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: string;
+let admin: TestUser;
+let assets: string[];
+beforeAll(async () => {
+  server = await startTestServer({ maxTagPairs: MAX_PAIRS });
+  world = worldOf(server);
+  organization = (await world.organization()).uid;
+  admin = await world.user({ organization, admin: true });
+  assets = [];
+  for (let count = 0; count < 35; count += 1) assets.push((await world.asset({ organization })).uid);
+});
+afterAll(() => server.close());
+
+const send = (method: string, body: unknown) =>
+  server.request(method, `/api/tagging/v1.0/organizations/${organization}/tags`, {
+    token: admin.token,
+    body,
+  });
+const references = (uids: readonly string[]) => uids.map((uid) => ({ uid }));
+let made = 0;
+const create = (tags: number, entities: readonly string[]) =>
+  send('POST', {
+    tags: Array.from({ length: tags }, () => ({
+      name: `tag ${(made += 1)}`,
+      entities: references(entities),
+    })),
+  });
+const newTags = async (count: number) =>
+  (await create(count, [])).body.tags.map((tag: { uid: string }) => tag.uid) as string[];
+const countPairs = async () =>
+  (await server.context.db.read.selectFrom('asset_taggings').select('tag_id').execute()).length;
+const lastEvent = async () => (await world.auditEvents()).at(-1);
+const sha256 = (lines: readonly string[]) =>
+  createHash('sha256')
+    .update(
+      [...lines]
+        .sort()
+        .map((line) => `${line}\n`)
+        .join(''),
+    )
+    .digest('hex');
+
+it('Operation 8 touches so many pairs of a tag and an entity, and refuses one more', async () => {
+  const before = await countPairs();
+  expect((await create(10, assets)).status).toBe(201);
+  expect(await countPairs()).toBe(before + MAX_PAIRS);
+  const refused = await send('POST', {
+    tags: [...Array(11).keys()].map((index) => ({
+      name: `more ${index}`,
+      entities: references(index === 0 ? assets.slice(0, 1) : assets),
+    })),
+  });
+  expectProblem(server, refused, {
+    area: 'tagging',
+    status: 413,
+    kind: 'batch-too-large',
+    maxBatchSize: MAX_PAIRS,
+    batchSize: MAX_PAIRS + 1,
+  });
+  expect(await countPairs()).toBe(before + MAX_PAIRS);
+});
+
+it('Operation 9 counts what it attaches and what it detaches, for each tag', async () => {
+  const tags = await newTags(10);
+  const before = await countPairs();
+  const attached = await send('PATCH', { uids: tags, addEntities: references(assets) });
+  expect(attached.status).toBe(204);
+  expect(await countPairs()).toBe(before + MAX_PAIRS);
+  const refused = await send('PATCH', {
+    uids: tags.slice(0, 9),
+    addEntities: references(assets.slice(0, 20)),
+    delEntityUids: assets.slice(15),
+  });
+  expectProblem(server, refused, {
+    area: 'tagging',
+    status: 413,
+    kind: 'batch-too-large',
+    maxBatchSize: MAX_PAIRS,
+    batchSize: 360,
+  });
+  expect((await send('PATCH', { uids: tags, delEntityUids: assets })).status).toBe(204);
+  expect(await countPairs()).toBe(before);
+});
+
+it('The audit log lists 300 pairs, and has the number and a digest of more', async () => {
+  const tags = await newTags(10);
+  const few = tags.slice(0, 8);
+  await send('PATCH', { uids: few, addEntities: references(assets) });
+  expect(JSON.parse((await lastEvent())?.after ?? '')).toEqual({
+    attached: Object.fromEntries(few.map((tag) => [tag, expect.arrayContaining(assets)])),
+  });
+  await send('PATCH', { uids: few, delEntityUids: assets });
+
+  await send('PATCH', { uids: tags, addEntities: references(assets) });
+  expect(JSON.parse((await lastEvent())?.after ?? '')).toEqual({
+    attached: {
+      count: MAX_PAIRS,
+      sha256: sha256(tags.flatMap((tag) => assets.map((asset) => `${tag} ${asset}`))),
+    },
+  });
+
+  await create(9, assets);
+  expect(JSON.parse((await lastEvent())?.after ?? '')).toEqual({
+    name: `tag ${made}`,
+    entities: { count: assets.length, sha256: sha256(assets) },
+  });
+});
