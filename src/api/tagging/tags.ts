@@ -126,7 +126,7 @@ export const declareCreateAssetTags = (context: Context) => {
       const entities = body.tags.map((tag) => tag.entities?.length ?? 0);
       limitPairs(
         config.maxTagPairs,
-        entities.reduce((sum, count) => sum + count, 0),
+        entities.reduce((sum, length) => sum + length, 0),
         'tags',
       );
       const tags = await db.write((tx) =>
