@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Reader, Transaction } from '../../db/engine.ts';
+import { holdingRows } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
 
 /** Work that outlives the request that asked for it, and the process that began it. */
@@ -76,11 +77,17 @@ export async function ensureJob(tx: Transaction, kind: string, now: number): Pro
 }
 
 async function isRoomFor(tx: Transaction, kind: string, limit: JobLimit): Promise<boolean> {
-  // Whoever has the row keeps others of the kind out until this unit of work is done, and then they see what it added.
   await tx
     .insertInto('job_kinds')
     .values({ kind })
-    .onConflict((conflict) => conflict.column('kind').doUpdateSet({ kind }))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  // Whoever has the row keeps others of the kind out until this unit of work is done, and then they see what it added.
+  await tx
+    .selectFrom('job_kinds')
+    .select('kind')
+    .where('kind', '=', kind)
+    .modifyEnd(holdingRows(tx))
     .execute();
   const { inAll, ofOrigin } = await tx
     .selectFrom('jobs')
