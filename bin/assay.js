@@ -12,8 +12,15 @@ if (process.env.npm_command === 'exec') {
 }
 
 if (existsSync(main)) {
-  await import(main.href);
+  await import(main.href).catch((error) => {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    refuse('its dependencies are not installed. Run "npm ci" in its folder first.');
+  });
 } else {
-  process.stderr.write('assay: it is not built yet. Run "npm ci" or "npm run build" in its folder first.\n');
+  refuse('it is not built yet. Run "npm ci" or "npm run build" in its folder first.');
+}
+
+function refuse(message) {
+  process.stderr.write(`assay: ${message}\n`);
   process.exitCode = 1;
 }

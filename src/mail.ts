@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import type { Config } from './config.ts';
 
 /** Milliseconds until a mail server that does not answer is given up. */
@@ -22,20 +22,26 @@ export interface Mailer {
 /** @returns what sends mail; `null` where no server is configured */
 export function openMailer({ smtpUrl, mailFrom }: Pick<Config, 'smtpUrl' | 'mailFrom'>): Mailer | null {
   if (smtpUrl === undefined) return null;
-  const transport = createTransport({
-    url: smtpUrl,
-    dnsTimeout: TIMEOUT,
-    connectionTimeout: TIMEOUT,
-    greetingTimeout: TIMEOUT,
-    socketTimeout: TIMEOUT,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  let opened: Promise<Transporter> | undefined;
+  const open = async (): Promise<Transporter> => {
+    const { createTransport } = await import('nodemailer');
+    return createTransport({
+      url: smtpUrl,
+      dnsTimeout: TIMEOUT,
+      connectionTimeout: TIMEOUT,
+      greetingTimeout: TIMEOUT,
+      socketTimeout: TIMEOUT,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+  };
   return {
     async send({ to, subject, text }) {
       // As an object, an address with a comma in it is one address still.
+      opened ??= open();
+      const transport = await opened;
       await transport.sendMail({ from: mailFrom, to: { name: '', address: to }, subject, text });
     },
-    close: () => transport.close(),
+    close: () => void opened?.then((transport) => transport.close()),
   };
 }

@@ -1,4 +1,3 @@
-import { generateAuthenticationOptions, generateRegistrationOptions } from '@simplewebauthn/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { seal, unseal } from '../auth/sealing.ts';
@@ -113,6 +112,8 @@ function askerFor(purpose: Purpose, { session }: FastifyRequest): Session | null
 }
 
 async function optionsFor({ db, addresses }: Context, purpose: Purpose, session: Session | null) {
+  const { generateAuthenticationOptions, generateRegistrationOptions } =
+    await import('@simplewebauthn/server');
   const { id: rpID } = relyingPartyOf(addresses.clientBaseUrl);
   const passkeys = session === null ? [] : await passkeyDescriptors(db.read, session.userId);
   if (purpose === 'add' && session !== null) {

@@ -1,13 +1,9 @@
-import {
-  type AuthenticationResponseJSON,
-  type AuthenticatorTransportFuture,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
+import type {
+  AuthenticationResponseJSON,
+  AuthenticatorTransportFuture,
+  RegistrationResponseJSON,
 } from '@simplewebauthn/server';
-import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
-import { Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { type Static, type TSchema, Type } from 'typebox';
 
 /** Who passkeys are for (WebAuthn, section 4): authenticators tie each to it. */
 export interface RelyingParty {
@@ -92,12 +88,13 @@ export async function verifyMadePasskey(
   challenge: string,
   text: string,
 ): Promise<MadePasskey | undefined> {
-  const answer = parse(text);
-  if (!Value.Check(Registration, answer)) return undefined;
+  const answer = await parse(Registration, text);
+  if (answer === undefined) return undefined;
   const transports = TRANSPORTS.filter((transport) => answer.response.transports?.includes(transport));
   const response: RegistrationResponseJSON = { ...answer, response: { ...answer.response, transports } };
   try {
-    if (!isAnonymous(answer.response.attestationObject)) return undefined;
+    if (!(await isAnonymous(answer.response.attestationObject))) return undefined;
+    const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
     const { registrationInfo } = await verifyRegistrationResponse({
       response,
       expectedChallenge: challenge,
@@ -122,16 +119,17 @@ export async function verifyMadePasskey(
  * Whether an attestation names no certificate. We ask for none, and one that came anyway would have the library load
  * lists of revoked certificates from addresses that the sender chose.
  */
-function isAnonymous(attestationObject: string): boolean {
+async function isAnonymous(attestationObject: string): Promise<boolean> {
+  const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
   const attestation = decodeAttestationObject(new Uint8Array(Buffer.from(attestationObject, 'base64url')));
   const format = attestation.get('fmt');
   return format === 'none' || (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined);
 }
 
 /** @returns the answer of a browser that was asked to use a passkey; `undefined` when it is of another form */
-export function readPasskeyUse(text: string): AuthenticationResponseJSON | undefined {
-  const answer = parse(text);
-  if (!Value.Check(Authentication, answer)) return undefined;
+export async function readPasskeyUse(text: string): Promise<AuthenticationResponseJSON | undefined> {
+  const answer = await parse(Authentication, text);
+  if (answer === undefined) return undefined;
   const { userHandle, ...response } = answer.response;
   return { ...answer, response: typeof userHandle === 'string' ? { ...response, userHandle } : response };
 }
@@ -149,6 +147,7 @@ export async function verifyPasskeyUse(
   publicKey: string,
 ): Promise<number | undefined> {
   try {
+    const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response,
       expectedChallenge: challenge,
@@ -167,9 +166,13 @@ export async function verifyPasskeyUse(
   }
 }
 
-function parse(text: string): unknown {
+/** @returns the value that a JSON text stands for; `undefined` when it is not of the schema */
+async function parse<T extends TSchema>(schema: T, text: string): Promise<Static<T> | undefined> {
+  // Loaded at the first use, as are the parts that know WebAuthn: together they are a third of what a start has to read.
+  const { Value } = await import('typebox/value');
   try {
-    return JSON.parse(text) as unknown;
+    const value = JSON.parse(text) as unknown;
+    return Value.Check(schema, value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -5,7 +5,6 @@ import { commandLine } from '../auth/callers.ts';
 import { importReport } from '../importers/ingest.ts';
 import { readNmapReportInThread } from '../importers/nmap-thread.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
-import { showProgress } from './import-progress.ts';
 import { withContext } from './open.ts';
 import { requireOrganization } from './organization.ts';
 import { HostsAsJson, HostTable } from './imported-hosts.ts';
@@ -46,6 +45,7 @@ async function importNmap(
   await withContext(flags, async ({ db, clock }) => {
     const organization = await requireOrganization(db.read, uid);
     const { chunks, size } = file === '-' ? standardInput() : await openReport(file);
+    const { showProgress } = await import('./import-progress.ts');
     const progress = showProgress(process.stderr, size);
     const hosts = json === true ? new HostsAsJson(uid) : new HostTable();
     const { summary, failure } = await importReport(

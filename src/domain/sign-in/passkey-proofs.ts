@@ -68,7 +68,7 @@ export async function usePasskey(
 }
 
 async function passkeyOf(db: Reader, answer: PasskeyAnswer): Promise<Passkey | undefined> {
-  const use = readPasskeyUse(answer.credential);
+  const use = await readPasskeyUse(answer.credential);
   if (use === undefined) return undefined;
   return db
     .selectFrom('passkeys')
@@ -94,7 +94,7 @@ async function proves(
   passkey: Passkey,
   { credential, relyingParty, challenge, endsAt }: PasskeyAnswer,
 ): Promise<boolean> {
-  const use = readPasskeyUse(credential);
+  const use = await readPasskeyUse(credential);
   if (use === undefined) return false;
   const { userHandle } = use.response;
   if (userHandle !== undefined && Buffer.from(userHandle, 'base64url').toString() !== passkey.uid)
