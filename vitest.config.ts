@@ -7,7 +7,7 @@ import { defineConfig } from 'vitest/config';
  */
 const ONCE = [
   'test/browser/**',
-  ...['client', 'commands', 'import-progress', 'sso', 'usage', 'user-links'].map(
+  ...['client', 'commands', 'completion', 'import-progress', 'sso', 'usage', 'user-links'].map(
     (name) => `test/cli/${name}.test.ts`,
   ),
 ];

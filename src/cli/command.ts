@@ -19,6 +19,8 @@ interface CommandText {
   examples: readonly (readonly [line: string, effect?: string])[];
   /** What a reader of the help should know beside that. */
   notes?: string;
+  /** Whether it works on a database; it does unless told. */
+  data?: boolean;
   /** Whether it prints something that `--json` can change; it does unless told. */
   json?: boolean;
   /** Inputs of the rules that it calls, and the options that fill them, where those have another name. */
@@ -43,14 +45,14 @@ export function typedNameOf(command: Command | undefined, input: string): string
 export function addCommand(
   parent: Command,
   usage: string,
-  { description, examples, notes, json = true, inputs = {} }: CommandText,
+  { description, examples, notes, data = true, json = true, inputs = {} }: CommandText,
 ): Command {
   const command = parent.command(usage).description(description);
   const path = pathOf(command);
   inputsOf.set(command, inputs);
-  command
-    .showHelpAfterError(`Run "${path} --help" to see what it takes.`)
-    .addOption(
+  command.showHelpAfterError(`Run "${path} --help" to see what it takes.`);
+  if (data)
+    command.addOption(
       new Option('--data <folder>', 'the data folder (ASSAY_DATA; "data" unless told)').argParser(notEmpty),
     );
   if (json) command.option('--json', 'print JSON, on one line');

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { registerAssessment } from './assessment.ts';
 import { registerBackup } from './backup.ts';
 import { registerClient } from './client.ts';
+import { registerCompletion } from './completion.ts';
 import { registerDemo } from './demo.ts';
 import { registerImport } from './import-nmap.ts';
 import { registerKeys } from './keys.ts';
@@ -27,6 +28,7 @@ const REGISTER = [
   registerAssessment,
   registerSso,
   registerBackup,
+  registerCompletion,
 ];
 
 /**

@@ -1,0 +1,181 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+/**
+ * Packs the product, installs it as a user would, and sends it the README's requests on every Node.js that it says it runs
+ * on. Each Node.js is a package of the registry.
+ */
+const NODES = ['20.19.0', '22.22.0', '24.21.0', '26.10.0'];
+const PLATFORMS = ['linux-x64', 'linux-arm64'];
+const READY_MILLISECONDS = 60_000;
+
+interface Lock {
+  packages: Record<string, { version: string; dev?: boolean; optional?: boolean }>;
+}
+
+const root = new URL('..', import.meta.url).pathname;
+const platform = `${process.platform}-${process.arch}`;
+const has = (command: string) => spawnSync(command, ['--version']).status === 0;
+
+if (!PLATFORMS.includes(platform) || !has('curl')) {
+  console.log(`package: skipped. It needs curl and one of ${PLATFORMS.join(', ')}; this is ${platform}.`);
+} else {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-package-'));
+  try {
+    const installed = install(pack(folder), folder);
+    expectLockedVersions(installed);
+    for (const version of NODES) await tryOn(version, installed, folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function npm(...args: string[]): string {
+  return execFileSync('npm', [...args, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // This may run under npm itself, whose settings are none of a fresh npm's.
+    env: Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !/^npm_(?!config_(cache|registry))/i.test(name)),
+    ),
+  });
+}
+
+function fail(message: string): never {
+  throw new Error(`package: ${message}`);
+}
+
+/** @returns the tarball; what is in it is all that a user gets */
+function pack(folder: string): string {
+  npm('pack', '--pack-destination', folder);
+  const [name] = readdirSync(folder).filter((file) => file.endsWith('.tgz'));
+  if (name === undefined) fail('npm pack made no tarball.');
+  const tarball = join(folder, name);
+  const entries = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n');
+  const tops = new Set(entries.map((entry) => entry.split('/')[1]));
+  const expected = [
+    'LICENSE',
+    'README.md',
+    'assets',
+    'bin',
+    'dist',
+    'node_modules',
+    'npm-shrinkwrap.json',
+    'package.json',
+  ];
+  if ([...tops].sort().join() !== expected.join()) fail(`it holds ${[...tops].sort().join(', ')}.`);
+  if (existsSync(join(root, 'npm-shrinkwrap.json'))) fail('npm-shrinkwrap.json was left behind.');
+  return tarball;
+}
+
+/** @returns the folder that the product is in, installed as deploy/ says */
+function install(tarball: string, folder: string): string {
+  const prefix = join(folder, 'prefix');
+  mkdirSync(prefix);
+  npm('install', '--global', '--prefix', prefix, tarball);
+  return join(prefix, 'lib/node_modules/assay');
+}
+
+/** What was installed is what the lock file names, and all of that. */
+function expectLockedVersions(installed: string): void {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
+  let count = 0;
+  for (const [path, { version, dev, optional }] of Object.entries(packages)) {
+    const manifest = join(installed, path, 'package.json');
+    if (!path.startsWith('node_modules/')) continue;
+    if (!existsSync(manifest)) {
+      if (dev !== true && optional !== true) fail(`${path} is not installed.`);
+      continue;
+    }
+    const found = (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
+    if (found !== version) fail(`${path} is ${found}, not ${version}.`);
+    if (dev === true) fail(`${path} is for development only.`);
+    count += 1;
+  }
+  console.log(`package: ${count} packages installed, each in the version of the lock file`);
+}
+
+async function tryOn(version: string, installed: string, folder: string): Promise<void> {
+  const prefix = join(folder, `node-${version}`);
+  mkdirSync(prefix);
+  npm('install', '--prefix', prefix, '--ignore-scripts', `node-${platform}@${version}`);
+  const bin = join(prefix, `node_modules/node-${platform}/bin`);
+  const work = join(prefix, 'work');
+  mkdirSync(work);
+  const env = { PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}`, HOME: work, ASSAY_LOG_LEVEL: 'warn' };
+  const program = join(installed, 'bin/assay.js');
+  const running = execFileSync('node', ['--version'], { env, encoding: 'utf8' }).trim();
+  if (running !== `v${version}`) fail(`node is ${running}, not ${version}.`);
+
+  const server = spawn('node', [program, 'serve', '--port', '0'], {
+    cwd: work,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const began = performance.now();
+    const origin = await originOf(server);
+    const ready = Math.round(performance.now() - began);
+    const statuses = requests(origin, work, env);
+    const wrong = statuses.filter(({ status, expected }) => status !== expected);
+    if (wrong.length > 0) fail(`on Node.js ${version}: ${JSON.stringify(wrong)}`);
+    server.kill('SIGTERM');
+    const [code] = (await once(server, 'exit')) as [number | null];
+    if (code !== 0) fail(`on Node.js ${version}, it ended with ${code}.`);
+    console.log(
+      `package: on Node.js ${version}, ${statuses.length} requests of the README, ready after ${ready} ms`,
+    );
+  } finally {
+    server.kill('SIGKILL');
+  }
+}
+
+async function originOf(server: ChildProcess): Promise<string> {
+  let output = '';
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new Error(`package: it is not ready:\n${output}`)),
+      READY_MILLISECONDS,
+    );
+    server.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk;
+      const origin = /^assay listening on (\S+)$/m.exec(output)?.[1];
+      if (origin === undefined) return;
+      clearTimeout(timer);
+      resolve(origin);
+    });
+    server.once('exit', (code) => reject(new Error(`package: it ended with ${code}:\n${output}`)));
+  });
+}
+
+/** Pastes what the README says to try into a shell; the first part succeeds, the second shows an error. */
+function requests(
+  origin: string,
+  work: string,
+  env: NodeJS.ProcessEnv,
+): { status: string; expected: string }[] {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const section = readme.slice(readme.indexOf('\n## Try it\n'), readme.indexOf('\n## Your own data\n'));
+  const [good = '', bad = ''] = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block);
+  const script = [
+    // Of two formats curl takes the last one: the body goes nowhere, the status stays.
+    'curl() { command curl "$@" -o /dev/null -w "%{http_code}\\n"; }',
+    good.replace('http://127.0.0.1:8080', origin),
+    'echo --',
+    bad,
+  ].join('\n');
+  const output = execFileSync('sh', ['-euc', script], { cwd: work, env, encoding: 'utf8' });
+  const [first = '', second = ''] = output.split('--\n');
+  const statuses = (text: string) => text.trim().split('\n');
+  // Only the one that creates something answers 201.
+  const answers = statuses(first).map((status) => ({ status, expected: status === '201' ? '201' : '200' }));
+  const created = answers.filter(({ status }) => status === '201').length;
+  const calls = good.match(/^curl /gm)?.length ?? 0;
+  if (calls === 0 || answers.length !== calls || created !== 1)
+    fail(`the README has ${calls} requests: ${output}`);
+  return [...answers, ...statuses(second).map((status) => ({ status, expected: '422' }))];
+}

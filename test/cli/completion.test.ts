@@ -1,0 +1,80 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandLine, startCommandLine } from './command-line.ts';
+
+let assay: CommandLine;
+beforeAll(async () => {
+  assay = await startCommandLine();
+});
+afterAll(() => assay.close());
+
+const script = async (shell: string) => (await assay.run(['completion', shell])).stdout;
+const has = (shell: string) => spawnSync(shell, ['--version']).status === 0;
+
+/** Runs a shell with a script on its standard input. */
+function feed(shell: string, args: readonly string[], input: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(shell, args, (error, stdout, stderr) =>
+      error === null ? resolve(stdout) : reject(new Error(stderr)),
+    );
+    child.stdin?.end(input);
+  });
+}
+
+describe.runIf(has('bash'))('in bash', () => {
+  /** What bash offers for the last word of a line. */
+  async function offered(...words: string[]): Promise<string[]> {
+    const line = words.map((word) => `'${word}'`).join(' ');
+    const output = await feed(
+      'bash',
+      ['--norc'],
+      `${await script('bash')}
+COMP_WORDS=(assay ${line})
+COMP_CWORD=${words.length}
+_assay
+printf '%s\\n' "\${COMPREPLY[@]}"`,
+    );
+    return output.split('\n').filter((word) => word !== '');
+  }
+
+  it('offers every command of the program', async () => {
+    const { stdout } = await assay.run(['--help']);
+    const listed = [...(stdout.split('Commands:')[1] ?? '').matchAll(/^ {2}([a-z]+)/gm)].map(
+      ([, word]) => word,
+    );
+    expect(listed.length).toBeGreaterThan(10);
+    expect(await offered('')).toEqual(expect.arrayContaining(listed));
+  });
+
+  it('follows commands to their options', async () => {
+    expect(await offered('us')).toEqual(['user']);
+    expect(await offered('user', 'cr')).toEqual(['create']);
+    expect(await offered('user', 'create', '--em')).toEqual(['--email']);
+    expect(await offered('organization', 'group', 'a')).toEqual(['add']);
+    expect(await offered('completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']));
+  });
+
+  it('leaves what an option takes to file names', async () => {
+    expect(await offered('user', 'list', '--data', '')).toEqual([]);
+    expect(await offered('user', 'list', '--data', 'user', '--js')).toEqual(['--json']);
+  });
+});
+
+describe('in other shells', () => {
+  it.runIf(has('zsh'))('zsh takes it', async () => {
+    expect(await feed('zsh', ['-f', '-n'], await script('zsh'))).toBe('');
+  });
+
+  it.runIf(has('fish'))('fish offers the same', async () => {
+    const input = `${await script('fish')}\ncomplete -C 'assay user cr'\n`;
+    expect(await feed('fish', ['--no-config'], input)).toMatch(/^create\t/m);
+  });
+
+  it('names the shells that it knows', async () => {
+    expect(await assay.run(['completion', 'tcsh'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('Allowed choices are bash, zsh, fish.'),
+    });
+  });
+});
