@@ -10,6 +10,8 @@ import { delimiter, join } from 'node:path';
  */
 const NODES = ['20.19.0', '22.22.0', '24.21.0', '26.10.0'];
 const PLATFORMS = ['linux-x64', 'linux-arm64'];
+/** Its binaries are packages a platform, in exact versions, so that it cannot be packed for all. */
+const BY_PLATFORM = '@node-rs/argon2';
 const READY_MILLISECONDS = 60_000;
 
 interface Lock {
@@ -25,6 +27,7 @@ if (!PLATFORMS.includes(platform) || !has('curl')) {
 } else {
   const folder = mkdtempSync(join(tmpdir(), 'assay-package-'));
   try {
+    expectBundled();
     const installed = install(pack(folder), folder);
     expectLockedVersions(installed);
     for (const version of NODES) await tryOn(version, installed, folder);
@@ -47,6 +50,17 @@ function npm(...args: string[]): string {
 
 function fail(message: string): never {
   throw new Error(`package: ${message}`);
+}
+
+/** A dependency that is not bundled would bring whatever versions of its own dependencies are newest. */
+function expectBundled(): void {
+  const { dependencies, bundleDependencies } = JSON.parse(
+    readFileSync(join(root, 'package.json'), 'utf8'),
+  ) as { dependencies: Record<string, string>; bundleDependencies: string[] };
+  const missing = Object.keys(dependencies).filter(
+    (name) => name !== BY_PLATFORM && !bundleDependencies.includes(name),
+  );
+  if (missing.length > 0) fail(`bundleDependencies lacks ${missing.join(', ')}.`);
 }
 
 /** @returns the tarball; what is in it is all that a user gets */
