@@ -70,7 +70,7 @@ function pack(folder: string): string {
   if (name === undefined) fail('npm pack made no tarball.');
   const tarball = join(folder, name);
   const entries = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n');
-  const tops = new Set(entries.map((entry) => entry.split('/')[1]));
+  const tops = new Set(entries.map((entry) => entry.split('/')[1] ?? ''));
   const expected = [
     'LICENSE',
     'README.md',
@@ -81,7 +81,8 @@ function pack(folder: string): string {
     'npm-shrinkwrap.json',
     'package.json',
   ];
-  if ([...tops].sort().join() !== expected.join()) fail(`it holds ${[...tops].sort().join(', ')}.`);
+  const wrong = [...tops, ...expected].filter((top) => !tops.has(top) || !expected.includes(top));
+  if (wrong.length > 0) fail(`wrong in the tarball, or missing: ${wrong.join(', ')}.`);
   if (existsSync(join(root, 'npm-shrinkwrap.json'))) fail('npm-shrinkwrap.json was left behind.');
   return tarball;
 }
