@@ -83,7 +83,7 @@ export async function buildApp(
   const { externalIssuer } = config;
   const external = externalIssuer && new ExternalIssuer(externalIssuer, () => context.addresses.issuer);
   const tokens = new TokenCache(db, keys, external);
-  app.addHook('onClose', () => tokens.close());
+  app.addHook('onClose', () => Promise.all([tokens.close(), context.refusals.close()]));
   runJobs(app, context);
 
   readAddresses(app, config.trustedProxies);

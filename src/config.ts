@@ -48,6 +48,8 @@ export interface Config {
   sessionIdle: number;
   sessionLifetime: number;
   invitationLifetime: number;
+  /** After how many days changes leave the audit log; `null` for never. */
+  auditDays: number | null;
   /** `smtp://…` or `smtps://…`; absent means that no mail is sent. */
   smtpUrl: string | undefined;
   /** The sender of mail. */
@@ -136,6 +138,7 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
     sessionIdle: seconds('ASSAY_SESSION_IDLE_SECONDS', 4 * 3_600, 60, YEAR_SECONDS),
     sessionLifetime: seconds('ASSAY_SESSION_SECONDS', 7 * DAY_SECONDS, 60, YEAR_SECONDS),
     invitationLifetime: seconds('ASSAY_INVITATION_SECONDS', 7 * DAY_SECONDS, 60, YEAR_SECONDS),
+    auditDays: text('ASSAY_AUDIT_DAYS') === undefined ? null : integer('ASSAY_AUDIT_DAYS', 1, 1, 36_500),
     smtpUrl: toSmtpUrl(text('ASSAY_SMTP_URL')),
     mailFrom: text('ASSAY_MAIL_FROM') ?? 'assay@localhost',
     rateLimit: integer('ASSAY_RATE_LIMIT', 3_000, 0, 1_000_000_000),

@@ -5,6 +5,7 @@ import { type Addresses, addressesOf, type Config, issuerName } from './config.t
 import type { Database } from './db/engine.ts';
 import { openDatabase } from './db/open.ts';
 import { JobSignal } from './domain/shared/jobs.ts';
+import { Refusals } from './domain/shared/refusals.ts';
 import { isoTime } from './domain/shared/time.ts';
 import { openKeys } from './domain/tokens/deployment-keys.ts';
 
@@ -25,6 +26,8 @@ export interface Context {
   applied: readonly string[];
   /** Tells this process of work that was added. */
   jobs: JobSignal;
+  /** What strangers were refused. */
+  refusals: Refusals;
   /** Complete once a server knows where it listens. */
   addresses: Addresses;
 }
@@ -60,7 +63,8 @@ export async function openContext(
     const makesMasterKey = command === undefined || databaseUrl === undefined;
     const source = { masterKey, dataDirectory, makesMasterKey };
     const opened = await openKeys(db, source, issuerName(config, addresses));
-    return { config, db, applied, ...opened, log, clock: Date.now, jobs: new JobSignal(), addresses };
+    const [jobs, refusals] = [new JobSignal(), new Refusals(db)];
+    return { config, db, applied, ...opened, log, clock: Date.now, jobs, refusals, addresses };
   } catch (error) {
     await db.close();
     throw error;

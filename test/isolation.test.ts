@@ -176,7 +176,7 @@ const TABLES = [
   'scope_rules',
   'ports',
   'port_counts',
-  'audit_events',
+  'events',
 ] as const;
 
 interface Credential {

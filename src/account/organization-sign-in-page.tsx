@@ -57,7 +57,7 @@ const WORDS: Readonly<Record<ProviderProblem['kind'], { status: number; message:
 
 /** Sign-in through the OpenID Connect provider of one's organization. */
 export const registerOrganizationSignIn: RegisterRoutes = (app, context) => {
-  const { db, clock, log } = context;
+  const { db, clock, log, refusals } = context;
   const providers = new ProviderCache(context);
 
   app.get(
@@ -186,7 +186,7 @@ export const registerOrganizationSignIn: RegisterRoutes = (app, context) => {
     const { status, message, reason } = outcomeOf(error);
     const { organization, issuer } = provider;
     log.warn({ requestId: request.id, organization, issuer, reason }, 'single sign-on failed');
-    await db.write((tx) => recordRefusedIdentity(tx, actOf(request, clock()), provider, reason));
+    recordRefusedIdentity(refusals, actOf(request, clock()), provider, reason);
     return sendPage(request, reply, <NotSignedInPage message={message} to={to} requestId={request.id} />, {
       status,
     });

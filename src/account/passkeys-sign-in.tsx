@@ -26,7 +26,7 @@ export const registerPasskeySignIn: RegisterRoutes = (app, context) => {
     async (request, reply) => {
       const { credential, to } = request.body;
       const answer = takeAnswer(context, request, reply, 'sign-in', credential);
-      const owner = answer && (await signInWithPasskey(context.db, actOf(request, context.clock()), answer));
+      const owner = answer && (await signInWithPasskey(context, actOf(request, context.clock()), answer));
       if (owner !== undefined)
         return continueSignIn(context, request, reply, { ...owner, method: 'passkey', strong: true }, to);
       reply.header('www-authenticate', 'Form realm="assay"');

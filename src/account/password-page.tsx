@@ -114,7 +114,7 @@ export const registerPassword: RegisterRoutes = (app, context) => {
 
       // Guessing here is guessing at the sign-in page: the same lock holds.
       const attempt = { email: session.email, password: current, address: request.address };
-      const checked = await signInWithPassword(db, actOf(request, clock()), attempt);
+      const checked = await signInWithPassword(context, actOf(request, clock()), attempt);
       if (checked.outcome === 'locked') {
         reply.header('retry-after', checked.retryAfter);
         const currentError = 'There were too many attempts. Try again in ten minutes.';

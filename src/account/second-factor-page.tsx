@@ -125,7 +125,7 @@ export const registerSecondFactor: RegisterRoutes = (app, context) => {
     const now = clock();
     const session = pendingSession(request, now);
     if (session === null) return leave(request, reply, to);
-    const proof = await attemptSecondFactor(db, actOf(request, now), session, () => check(session, now));
+    const proof = await attemptSecondFactor(context, actOf(request, now), session, () => check(session, now));
     if (proof.outcome === 'right') {
       await completeSignIn(context, request, reply, session, factor);
       return reply.redirect(returnPath(to), 303);
@@ -191,7 +191,8 @@ export const registerSecondFactor: RegisterRoutes = (app, context) => {
         reply,
         'passkey',
         to,
-        async (session, now) => answer !== undefined && usePasskey(db, actOf(request, now), session, answer),
+        async (session, now) =>
+          answer !== undefined && usePasskey(context, actOf(request, now), session, answer),
       );
     },
   );

@@ -28,7 +28,7 @@ export const registerConfirmIdentity: RegisterRoutes = (app, context) => {
   ) => {
     const session = sessionOf(request);
     const now = clock();
-    const proof = await attemptSecondFactor(db, actOf(request, now), session, () => check(session, now));
+    const proof = await attemptSecondFactor(context, actOf(request, now), session, () => check(session, now));
     if (proof.outcome === 'right') {
       const { userId, organizationId, method } = session;
       await openSession(context, request, reply, {
@@ -78,7 +78,8 @@ export const registerConfirmIdentity: RegisterRoutes = (app, context) => {
       return confirm(
         request,
         reply,
-        async (session, now) => answer !== undefined && usePasskey(db, actOf(request, now), session, answer),
+        async (session, now) =>
+          answer !== undefined && usePasskey(context, actOf(request, now), session, answer),
       );
     },
   );

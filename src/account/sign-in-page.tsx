@@ -102,7 +102,7 @@ export const registerSignIn: RegisterRoutes = (app, context) => {
     async (request, reply) => {
       const { email, password, to } = request.body;
       const attempt = { email, password, address: request.address };
-      const signIn = await signInWithPassword(db, actOf(request, clock()), attempt);
+      const signIn = await signInWithPassword(context, actOf(request, clock()), attempt);
       if (signIn.outcome === 'signed-in') {
         const { userId, organizationId, passwordHash } = signIn;
         return continueSignIn(

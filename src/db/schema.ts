@@ -40,7 +40,9 @@ export interface Tables {
   scope_rules: { assessment_id: number; asset_id: number; position: number; rule: string };
   ports: PortTable;
   port_counts: { asset_id: number; observed_state: string; ports: number };
-  audit_events: AuditEventTable;
+  events: EventTable;
+  /** How many rows the refusals of a minute since 1970 have. */
+  refusal_minutes: { minute: number; events: number };
   jobs: JobTable;
   job_kinds: { kind: string };
   sessions: SessionTable;
@@ -225,20 +227,29 @@ export interface PortTable {
   last_seen: number;
 }
 
-export interface AuditEventTable {
+/** What was changed or refused. Of refusals that share a row, what differs is `null`. */
+export interface EventTable {
   id: Generated<number>;
   at: number;
   action: string;
   object_type: string;
-  object_id: string;
+  object_id: string | null;
   organization_id: number | null;
-  /** `null` for the command line. */
+  actor_kind: string;
+  /** Whose account it was; `null` where no account did it. */
   user_id: number | null;
+  /** The session, the token, or the application that spoke for the user. */
   credential_id: string | null;
+  /** Of refusals, the network. */
   address: string | null;
-  request_id: string;
+  request_id: string | null;
+  /** JSON. */
   before: string | null;
   after: string | null;
+  /** How many refusals it stands for. */
+  count: Generated<number>;
+  /** The minute, the action and the network that refusals share a row by; `null` for a change. */
+  refusal: string | null;
 }
 
 /** A browser that someone signed in with. It ends by deletion. */

@@ -65,12 +65,12 @@ export async function loadDemo(
 export async function demoFacts(db: Reader): Promise<{ facts: DemoFacts; loadedAt: number } | undefined> {
   const [main] = PROGRAMMES;
   const event = await db
-    .selectFrom('audit_events')
-    .innerJoin('organizations', 'organizations.id', 'audit_events.organization_id')
-    .select(['audit_events.after', 'audit_events.at'])
+    .selectFrom('events')
+    .innerJoin('organizations', 'organizations.id', 'events.organization_id')
+    .select(['events.after', 'events.at'])
     .where('organizations.uid', '=', main.organization.uid)
-    .where('audit_events.action', '=', LOADED)
-    .orderBy('audit_events.id')
+    .where('events.action', '=', LOADED)
+    .orderBy('events.id')
     .limit(1)
     .executeTakeFirst();
   if (event === undefined || event.after === null) return undefined;

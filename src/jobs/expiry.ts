@@ -10,7 +10,8 @@ export const expiry = ({ db, config, clock, log }: Context): JobKind => ({
   every: HOUR,
   maxAttempts: 3,
   async run({ signal }) {
-    const removed = await removeExpired(db, { idle: config.sessionIdle }, clock(), () => signal.aborted);
+    const lifetimes = { idle: config.sessionIdle, auditDays: config.auditDays };
+    const removed = await removeExpired(db, lifetimes, clock(), () => signal.aborted);
     if (Object.keys(removed).length > 0) log.info({ removed }, 'removed what has expired');
     signal.throwIfAborted();
   },

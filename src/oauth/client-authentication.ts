@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { matchesHash } from '../auth/secrets.ts';
 import type { Context } from '../context.ts';
-import { recordRefusedSecret } from '../domain/tokens/client-refusals.ts';
 import type { KnownClient, KnownClients } from '../domain/tokens/known-clients.ts';
 import type { OAuthClient } from '../domain/tokens/oauth-clients.ts';
 import { countHeaders } from '../http/access.ts';
@@ -49,7 +48,12 @@ export async function authenticateClient(
   const right = matchesHash(presented.secret, client?.secretHash ?? DECOY);
   if (client !== undefined && client.secretHash !== null && right) return client;
   if (client !== undefined) {
-    await context.db.write((tx) => recordRefusedSecret(tx, actOf(request, context.clock()), client.id));
+    context.refusals.record(actOf(request, context.clock()), {
+      action: 'client.refuse',
+      object: ['client', client.id],
+      organizationId: null,
+      details: null,
+    });
   }
   throw refused();
 }

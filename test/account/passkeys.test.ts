@@ -92,7 +92,7 @@ describe('Adding a passkey', () => {
     expect((await elsewhere.get('/account')).status).toBe(303);
     expect((await account.owner.get(SECURITY)).text).toContain('Key on my desk');
     expect(await actionsOf(account.id)).toEqual(
-      expect.arrayContaining(['passkey.add', 'recovery-codes.create']),
+      expect.arrayContaining(['passkey.create', 'recovery-codes.create']),
     );
 
     const second = await add(account.owner, new SoftwareAuthenticator(server));
@@ -104,7 +104,7 @@ describe('Adding a passkey', () => {
   it.each(DEVIATIONS)('WebAuthn, 7.1: refuses %s', async (_what, deviation) => {
     const { owner, id } = await signedIn();
     expect((await add(owner, new SoftwareAuthenticator(server), deviation)).status).toBe(409);
-    expect(await actionsOf(id)).not.toContain('passkey.add');
+    expect(await actionsOf(id)).not.toContain('passkey.create');
   });
 
   it('takes an answer once', async () => {
@@ -118,7 +118,7 @@ describe('Adding a passkey', () => {
     owner.cookies.set('assay-passkey', cookie);
     const again = await owner.submit(await owner.open(SECURITY), { ...answer, name: 'Again' }, ADD);
     expect(again.status).toBe(409);
-    expect((await actionsOf(id)).filter((action) => action === 'passkey.add')).toHaveLength(1);
+    expect((await actionsOf(id)).filter((action) => action === 'passkey.create')).toHaveLength(1);
   });
 
   it('does not take a passkey that another account has', async () => {
@@ -184,6 +184,7 @@ describe('Sign-in with a passkey alone', () => {
     ...DEVIATIONS,
     ['the user handle of somebody else', { userHandle: Buffer.from('somebody').toString('base64url') }],
   ] as [string, Deviation][])('WebAuthn, 7.2: refuses %s', async (_what, deviation) => {
+    now += 60_000;
     const { device, id } = await accountWithPasskey();
     const answer = await use(device, deviation);
     expect(answer.status).toBe(401);
@@ -263,12 +264,15 @@ describe('Sign-in with a passkey alone', () => {
   it('WebAuthn, 6.1.1: refuses a signature counter that does not grow, and writes that down', async () => {
     const { device } = await accountWithPasskey();
     expect((await use(device, { counter: 7 })).status).toBe(303);
-    for (const counter of [7, 6, 0]) expect((await use(device, { counter })).status).toBe(401);
+    for (const counter of [7, 6, 0]) {
+      now += 60_000;
+      expect((await use(device, { counter })).status).toBe(401);
+    }
     const events = (await worldOf(server).auditEvents()).filter(
       (event) => event.action === 'passkey.refuse' && event.object_id === device.id,
     );
-    expect(events.map(({ before, after }) => [JSON.parse(before ?? ''), JSON.parse(after ?? '')])).toEqual(
-      [7, 6, 0].map((counter) => [{ user: expect.any(Number), counter: 7 }, { counter }]),
+    expect(events.map(({ after }) => JSON.parse(after ?? ''))).toEqual(
+      [7, 6, 0].map((counter) => ({ user: expect.any(Number), counter_before: 7, counter })),
     );
     expect((await use(device, { counter: 8 })).status).toBe(303);
   });
@@ -329,7 +333,7 @@ describe('The passkeys of an account', () => {
     const recent = await owner.open(SECURITY);
     const removed = await owner.submit(recent, {}, `${ADD}/remove`);
     expect(removed.location).toBe(`${server.origin}${SECURITY}?done=passkey-removed`);
-    expect(await actionsOf(account.id)).toContain('passkey.remove');
+    expect(await actionsOf(account.id)).toContain('passkey.delete');
     expect((await use(device)).status).toBe(401);
     expect((await newVisitor(server).signIn(account.email, account.password)).location).toBe(
       `${server.origin}/account`,

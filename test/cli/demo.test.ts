@@ -200,7 +200,7 @@ describe('assay demo', () => {
     });
     const db = await open();
     const { rows } = await query<object>(db, 'select * from oauth_clients');
-    const { rows: events } = await query<object>(db, 'select * from audit_events');
+    const { rows: events } = await query<object>(db, 'select * from events');
     await db.close();
     const { client_secret } = manifest.oauthClients.confidential;
     expect(JSON.stringify([rows, events])).not.toContain(client_secret);

@@ -116,7 +116,7 @@ describe('assay sso set', () => {
     const db = await openDatabase({ ...assay.database, timeout: 5_000 });
     try {
       const event = await db.read
-        .selectFrom('audit_events')
+        .selectFrom('events')
         .selectAll()
         .where('action', '=', 'identity-provider.set')
         .orderBy('id', 'desc')
@@ -132,10 +132,7 @@ describe('assay sso set', () => {
         sso_only: false,
       });
       const stored = await db.read.selectFrom('identity_providers').select('sealed_secret').execute();
-      const everything = JSON.stringify([
-        await db.read.selectFrom('audit_events').selectAll().execute(),
-        stored,
-      ]);
+      const everything = JSON.stringify([await db.read.selectFrom('events').selectAll().execute(), stored]);
       expect(everything).not.toContain(provider.clientSecret);
       expect(event.after).not.toContain(stored[0].sealed_secret);
     } finally {

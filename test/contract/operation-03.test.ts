@@ -176,12 +176,15 @@ describe('Operation 3: create an assessment tag', () => {
       object_type: 'assessment-tag',
       object_id: String(response.body.id),
       organization_id: organization.id,
+      actor_kind: 'user',
       user_id: admin.id,
       credential_id: expect.any(String),
       address: '127.0.0.1',
       request_id: response.headers.get('x-request-id'),
       before: null,
       after: JSON.stringify({ name: 'Logged', assessment: assessment.uid }),
+      count: 1,
+      refusal: null,
     });
   });
 

@@ -157,6 +157,9 @@ export function worldOf({ context }: TestServer) {
         }),
       ),
     /** Every audit event so far, oldest first. */
-    auditEvents: () => db.read.selectFrom('audit_events').selectAll().orderBy('id').execute(),
+    async auditEvents() {
+      await context.refusals.flush();
+      return db.read.selectFrom('events').selectAll().orderBy('id').execute();
+    },
   };
 }

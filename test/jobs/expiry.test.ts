@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { commandLine } from '../../src/auth/callers.ts';
 import { removeExpired } from '../../src/jobs/expired-rows.ts';
+import { recordChange } from '../../src/domain/shared/audit.ts';
 import { startSession } from '../../src/domain/sign-in/sessions.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
@@ -9,7 +10,7 @@ import { applicationsOf, type TestClient } from '../oauth/applications.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const LIMITS = { idle: 4 * HOUR, lifetime: 7 * DAY };
+const LIMITS = { idle: 4 * HOUR, lifetime: 7 * DAY, auditDays: null };
 
 let server: TestServer;
 let apps: ReturnType<typeof applicationsOf>;
@@ -118,5 +119,85 @@ describe('What has ended', () => {
     } finally {
       await app.close();
     }
+  });
+});
+
+describe('The audit log', () => {
+  const refuse = (at: number) =>
+    server.context.refusals.record(
+      {
+        actor: { kind: 'stranger', userId: null, credentialId: null, address: '192.0.2.1', requestId: 'r' },
+        now: at,
+      },
+      { action: 'client.refuse', object: ['client', 'app'], organizationId: null, details: null },
+    );
+  const kept = async () => (await worldOf(server).auditEvents()).map(({ action, at }) => [action, at]);
+  const removeAfter = (auditDays: number | null) =>
+    removeExpired(server.context.db, { ...LIMITS, auditDays }, now);
+  const changes = (rows: unknown[][]) => rows.filter(([action]) => action !== 'client.refuse').length;
+
+  it('keeps changes for ever unless told, and refusals for 90 days', async () => {
+    refuse(now);
+    const before = await kept();
+    now += 90 * DAY;
+    await removeAfter(null);
+    expect(await kept()).toEqual(before);
+    now += 60_000;
+    // The server may be faster with it.
+    await removeAfter(null);
+    expect(await kept()).toEqual(before.filter(([action]) => action !== 'client.refuse'));
+  });
+
+  it('keeps both for as many days as are configured, and what the demo was made of for ever', async () => {
+    const { db } = server.context;
+    const world = worldOf(server);
+    await db.write((tx) =>
+      recordChange(tx, commandLine(now), {
+        action: 'demo.load',
+        object: ['organization', 'acme'],
+        organizationId: null,
+        before: null,
+        after: {},
+      }),
+    );
+    await removeAfter(1);
+    now += HOUR;
+    refuse(now);
+    const old = await world.organization();
+    now += 30 * DAY - 1;
+    const young = await world.organization();
+    await removeAfter(30);
+    expect(await kept()).toEqual(expect.arrayContaining([['organization.create', now - 30 * DAY + 1]]));
+    now += 1;
+    expect(old.id).not.toBe(young.id);
+    await removeAfter(30);
+    expect(await kept()).toEqual([
+      ['demo.load', expect.any(Number)],
+      ['organization.create', now - 1],
+    ]);
+  });
+
+  it('is deleted in small units of work, and an event that is old and late goes as well', async () => {
+    const { db } = server.context;
+    const long = now;
+    now += 400 * DAY;
+    await db.write(async (tx) => {
+      for (let index = 0; index < 1_203; index += 1)
+        await recordChange(tx, commandLine(long), {
+          action: 'organization.create',
+          object: ['organization', `o${index}`],
+          organizationId: null,
+          before: null,
+          after: null,
+        });
+    });
+    await worldOf(server).organization();
+    const before = db.statistics().transactions;
+    const stopped = await removeExpired(db, { ...LIMITS, auditDays: 365 }, now, () => true);
+    expect(stopped).toEqual({});
+    const removed = await removeAfter(365);
+    expect(removed.events).toBeGreaterThanOrEqual(1_203);
+    expect(db.statistics().transactions - before).toBeGreaterThanOrEqual(3);
+    expect(changes(await kept())).toBe(2);
   });
 });

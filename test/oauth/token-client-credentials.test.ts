@@ -118,7 +118,9 @@ describe('The client credentials grant', () => {
     const ids = tokens.map(({ id }) => id);
     const rows = await db.read.selectFrom('tokens').select('id').where('id', 'in', ids).execute();
     expect(rows.map(({ id }) => id).toSorted()).toEqual([ids[0] ?? '', ids[3] ?? ''].toSorted());
-    const events = (await worldOf(server).auditEvents()).filter(({ object_id }) => ids.includes(object_id));
+    const events = (await worldOf(server).auditEvents()).filter(({ object_id }) =>
+      ids.includes(object_id ?? ''),
+    );
     expect(events.map(({ object_id, request_id }) => [object_id, request_id])).toEqual([
       [ids[0], 'request-0'],
       [ids[3], 'request-3'],
@@ -130,7 +132,7 @@ describe('The client credentials grant', () => {
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     const ids = new Set(answers.map(({ body }) => decodeJwt(body.access_token).jti));
     expect(ids.size).toBe(40);
-    const events = (await worldOf(server).auditEvents()).filter(({ object_id }) => ids.has(object_id));
+    const events = (await worldOf(server).auditEvents()).filter(({ object_id }) => ids.has(object_id ?? ''));
     expect(events).toHaveLength(40);
     expect(new Set(events.map(({ request_id }) => request_id)).size).toBe(40);
   });

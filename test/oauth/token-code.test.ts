@@ -417,6 +417,7 @@ describe('Client authentication', () => {
   });
 
   it('writes down a wrong secret, and not the secret', async () => {
+    now += 60_000;
     const before = (await worldOf(server).auditEvents()).length;
     await token(post, { authorization: basic(confidential.id, 'guess-4711') });
     const events = (await worldOf(server).auditEvents()).slice(before);

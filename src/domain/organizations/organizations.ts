@@ -53,8 +53,9 @@ async function create(
     .executeTakeFirst();
   if (row === undefined) throw new Failure('conflict', `The uid ${uid} is taken already.`);
   await recordChange(tx, act, {
-    action: kind === 'organization' ? 'organization.create' : 'organization-group.create',
-    object: ['organization', uid],
+    ...(kind === 'organization'
+      ? { action: 'organization.create', object: ['organization', uid] }
+      : { action: 'organization-group.create', object: ['organization-group', uid] }),
     organizationId: row.id,
     before: null,
     after: { uid, name: clean },
@@ -89,8 +90,8 @@ export async function addToOrganizationGroup(
     .executeTakeFirst();
   if (added === undefined) return;
   await recordChange(tx, act, {
-    action: 'organization-group.add',
-    object: ['organization', groupUid],
+    action: 'organization-group.add-organization',
+    object: ['organization-group', groupUid],
     organizationId: organization.id,
     before: null,
     after: { organization: organizationUid },

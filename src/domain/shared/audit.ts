@@ -2,77 +2,76 @@ import type { Act } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { prepareUnread } from '../../db/prepared.ts';
+import type { ChangedObject } from './actions.ts';
 
-export interface Change {
-  /** What was done to which kind of thing: `vulnerability.update`. */
-  action: string;
-  /** The kind of thing and its id or uid. */
-  object: readonly [type: string, id: string | number];
+/** The most characters of a text within what an event tells. */
+const MAX_TEXT = 4_096;
+
+/** What was done to what, and what it replaced. */
+export type Change = ChangedObject & {
   organizationId: number | null;
   /** What the change replaced; `null` where there was nothing. */
   before: unknown;
   /** What stands there now; `null` where nothing does. */
   after: unknown;
-}
+};
 
-const insertEvent = prepareUnread<{
+interface ChangeRow {
   at: number;
   action: string;
-  type: string;
-  object: string;
-  organization: number | null;
-  user: number | null;
-  credential: string | null;
+  object_type: string;
+  object_id: string;
+  organization_id: number | null;
+  actor_kind: string;
+  user_id: number | null;
+  credential_id: string | null;
   address: string | null;
-  request: string;
+  request_id: string;
   before: string | null;
   after: string | null;
-}>((tx, p) =>
-  tx.insertInto('audit_events').values({
+}
+
+const insertEvent = prepareUnread<ChangeRow>((tx, p) =>
+  tx.insertInto('events').values({
     at: p.at,
     action: p.action,
-    object_type: p.type,
-    object_id: p.object,
-    organization_id: p.organization,
-    user_id: p.user,
-    credential_id: p.credential,
+    object_type: p.object_type,
+    object_id: p.object_id,
+    organization_id: p.organization_id,
+    actor_kind: p.actor_kind,
+    user_id: p.user_id,
+    credential_id: p.credential_id,
     address: p.address,
-    request_id: p.request,
+    request_id: p.request_id,
     before: p.before,
     after: p.after,
   }),
 );
 
-/** Writes a change to the audit log, in the transaction that makes it. Neither side may hold a secret. */
-export async function recordChange(tx: Transaction, { actor, now }: Act, change: Change): Promise<void> {
-  await insertEvent(tx, {
-    at: now,
-    action: change.action,
-    type: change.object[0],
-    object: String(change.object[1]),
-    organization: change.organizationId,
-    user: actor.userId,
-    credential: actor.credentialId,
-    address: actor.address,
-    request: actor.requestId,
-    before: change.before === null ? null : JSON.stringify(change.before),
-    after: change.after === null ? null : JSON.stringify(change.after),
-  });
-}
-
-const insertEvents = prepareInsert('audit_events', {
+const COLUMNS = {
   at: 'int',
   action: 'text',
   object_type: 'text',
   object_id: 'text',
   organization_id: 'int',
+  actor_kind: 'text',
   user_id: 'int',
   credential_id: 'text',
   address: 'text',
   request_id: 'text',
   before: 'text',
   after: 'text',
-});
+} as const satisfies Record<keyof ChangeRow, 'int' | 'text'>;
+const NAMES = Object.keys(COLUMNS) as (keyof ChangeRow)[];
+const insertEvents = prepareInsert('events', COLUMNS);
+
+/**
+ * Writes a change to the audit log, in the transaction that makes it and after the change itself (ADR 17). Neither side
+ * may hold a secret.
+ */
+export async function recordChange(tx: Transaction, act: Act, change: Change): Promise<void> {
+  await insertEvent(tx, rowOf({ act, change }));
+}
 
 /** A change and who made it. */
 export interface ChangeBy {
@@ -82,21 +81,43 @@ export interface ChangeBy {
 
 /** The same for many changes of one unit of work. */
 export async function recordChanges(tx: Transaction, changes: readonly ChangeBy[]): Promise<void> {
-  const rows = changes.map(
-    ({ act: { actor, now }, change: { action, object, organizationId, before, after } }) =>
-      [
-        now,
-        action,
-        object[0],
-        String(object[1]),
-        organizationId,
-        actor.userId,
-        actor.credentialId,
-        actor.address,
-        actor.requestId,
-        before === null ? null : JSON.stringify(before),
-        after === null ? null : JSON.stringify(after),
-      ] as const,
+  await insertEvents(
+    tx,
+    changes.map((change) => {
+      const row = rowOf(change);
+      return NAMES.map((name) => row[name]);
+    }),
   );
-  await insertEvents(tx, rows);
+}
+
+function rowOf({ act: { actor, now }, change }: ChangeBy): ChangeRow {
+  const { action, object, organizationId, before, after } = change;
+  return {
+    at: now,
+    action,
+    object_type: object[0],
+    object_id: String(object[1]),
+    organization_id: organizationId,
+    actor_kind: actor.kind,
+    user_id: actor.userId,
+    credential_id: actor.credentialId,
+    address: actor.address,
+    request_id: actor.requestId,
+    before: eventText(before),
+    after: eventText(after),
+  };
+}
+
+/** @returns what an event tells, as JSON whose texts are cut; `null` for nothing */
+export function eventText(value: unknown): string | null {
+  if (value === null) return null;
+  const text = JSON.stringify(value);
+  // No text in it can be longer than the whole.
+  return text.length <= MAX_TEXT ? text : JSON.stringify(value, cut);
+}
+
+function cut(_key: string, value: unknown): unknown {
+  if (typeof value !== 'string' || value.length <= MAX_TEXT) return value;
+  // Half of a character outside the first plane is none.
+  return value.slice(0, MAX_TEXT).replace(/[\uD800-\uDBFF]$/, '');
 }

@@ -15,6 +15,9 @@ export interface AttemptLimit {
   window: number;
 }
 
+/** So many subjects have a row of their own for an address; further ones share one. */
+const MAX_SUBJECTS = 100;
+
 export type Attempt =
   /** @property count of those within the window, this one included */
   | { outcome: 'counted'; count: number }
@@ -54,6 +57,35 @@ export async function countAttempt(
     .where('address', '=', key.address)
     .execute();
   return { outcome: 'counted', count: times.length };
+}
+
+/**
+ * Keeps strangers from making a row for whatever they name: whoever tries more subjects from one address than may have
+ * a row of their own tries any.
+ * @param shared the subject that the further ones are counted under
+ * @returns the key to count the attempt under
+ */
+export async function boundedKey(
+  tx: Transaction,
+  key: AttemptKey,
+  shared: string,
+  now: number,
+): Promise<AttemptKey> {
+  const rows = await tx
+    .selectFrom('attempts')
+    .select('subject')
+    .where('address', '=', key.address)
+    .where('ends_at', '>', now)
+    .limit(MAX_SUBJECTS)
+    .execute();
+  if (rows.length < MAX_SUBJECTS) return key;
+  const own = await tx
+    .selectFrom('attempts')
+    .select('subject')
+    .where('subject', '=', key.subject)
+    .where('address', '=', key.address)
+    .executeTakeFirst();
+  return own === undefined ? { subject: shared, address: key.address } : key;
 }
 
 /** Forgets what was tried from this address. */

@@ -4,6 +4,7 @@ import { withoutHidden } from '../../auth/plain-text.ts';
 import { type Reader, type Transaction, WriteConflict } from '../../db/engine.ts';
 import { prepare } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
+import type { Refusals } from '../shared/refusals.ts';
 import { Failure, missing } from '../shared/failure.ts';
 import { MAX_NAME_LENGTH } from '../shared/names.ts';
 import { applyGroups } from './identity-groups.ts';
@@ -69,18 +70,17 @@ export async function signInWithIdentity(
 }
 
 /** Writes down that a sign-in through a provider was refused, and why. */
-export async function recordRefusedIdentity(
-  tx: Transaction,
+export function recordRefusedIdentity(
+  refusals: Refusals,
   act: Act,
   provider: IdentityProvider,
   reason: string,
-): Promise<void> {
-  await recordChange(tx, act, {
-    action: 'sign-in.refuse',
+): void {
+  refusals.record(act, {
+    action: 'identity-provider.refuse',
     object: ['identity-provider', provider.organization],
     organizationId: provider.organizationId,
-    before: null,
-    after: { method: 'sso', issuer: provider.issuer, reason },
+    details: { method: 'sso', issuer: provider.issuer, reason },
   });
 }
 
@@ -209,7 +209,7 @@ async function accept(tx: Transaction, act: Act, account: Account): Promise<void
     .where('accepted_at', 'is', null)
     .execute();
   await recordChange(tx, act, {
-    action: 'user.accept',
+    action: 'user.accept-invitation',
     object: ['user', account.id],
     organizationId: account.organization_id,
     before: { accepted: false },

@@ -126,7 +126,7 @@ export async function setIdentityProvider(
   }
   await recordChange(tx, act, {
     action: 'identity-provider.set',
-    object: ['organization', organization],
+    object: ['identity-provider', organization],
     organizationId: id,
     before,
     after: await describe(tx, organization),
@@ -156,7 +156,7 @@ export async function removeIdentityProvider(tx: Transaction, act: Act, organiza
   await tx.deleteFrom('identity_providers').where('organization_id', '=', id).execute();
   await recordChange(tx, act, {
     action: 'identity-provider.remove',
-    object: ['organization', organization],
+    object: ['identity-provider', organization],
     organizationId: id,
     before,
     after: null,

@@ -1,7 +1,7 @@
 import type { Act } from '../../auth/callers.ts';
 import { readPasskeyUse, type RelyingParty, verifyPasskeyUse } from '../../auth/webauthn.ts';
-import type { Database, Reader, Transaction } from '../../db/engine.ts';
-import { recordChange } from '../shared/audit.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import type { RefusingDatabase } from '../shared/refusals.ts';
 import { consumeChallenge } from './challenges.ts';
 import type { FactorOwner } from './second-factors.ts';
 
@@ -32,39 +32,36 @@ interface Passkey {
  *   sign-ins through its provider only: nobody is told which
  */
 export async function signInWithPasskey(
-  db: Database,
+  refusing: RefusingDatabase,
   act: Act,
   answer: PasskeyAnswer,
 ): Promise<FactorOwner | undefined> {
-  const passkey = await passkeyOf(db.read, answer);
+  const passkey = await passkeyOf(refusing.db.read, answer);
   const owner = passkey && { userId: passkey.user_id, organizationId: passkey.organization_id };
   const right =
     passkey !== undefined &&
     passkey.banned_at === null &&
     passkey.sso_only !== 1 &&
-    (await proves(db, act, passkey, answer));
+    (await proves(refusing, act, passkey, answer));
   if (right) return owner;
-  await db.write((tx) =>
-    recordChange(tx, act, {
-      action: 'sign-in.refuse',
-      object: ['user', owner?.userId ?? 'unknown'],
-      organizationId: owner?.organizationId ?? null,
-      before: null,
-      after: { method: 'passkey' },
-    }),
-  );
+  refusing.refusals.record(act, {
+    action: 'sign-in.refuse',
+    object: ['user', owner?.userId ?? null],
+    organizationId: owner?.organizationId ?? null,
+    details: { method: 'passkey' },
+  });
   return undefined;
 }
 
 /** @returns whether a passkey of this user was used, rightly */
 export async function usePasskey(
-  db: Database,
+  refusing: RefusingDatabase,
   act: Act,
   owner: FactorOwner,
   answer: PasskeyAnswer,
 ): Promise<boolean> {
-  const passkey = await passkeyOf(db.read, answer);
-  return passkey?.user_id === owner.userId && proves(db, act, passkey, answer);
+  const passkey = await passkeyOf(refusing.db.read, answer);
+  return passkey?.user_id === owner.userId && proves(refusing, act, passkey, answer);
 }
 
 async function passkeyOf(db: Reader, answer: PasskeyAnswer): Promise<Passkey | undefined> {
@@ -89,7 +86,7 @@ async function passkeyOf(db: Reader, answer: PasskeyAnswer): Promise<Passkey | u
 }
 
 async function proves(
-  db: Database,
+  { db, refusals }: RefusingDatabase,
   act: Act,
   passkey: Passkey,
   { credential, relyingParty, challenge, endsAt }: PasskeyAnswer,
@@ -101,13 +98,25 @@ async function proves(
     return false;
   const counter = await verifyPasskeyUse(relyingParty, challenge, use, passkey.public_key);
   if (counter === undefined) return false;
-  return db.write(async (tx) => {
-    if (!(await consumeChallenge(tx, challenge, endsAt, act.now))) return false;
-    return countUse(tx, act, passkey, counter);
+  const outcome = await db.write(async (tx) => {
+    if (!(await consumeChallenge(tx, challenge, endsAt, act.now))) return 'used-before';
+    return (await countUse(tx, act, passkey, counter)) ? 'right' : 'copied';
   });
+  if (outcome === 'copied') {
+    refusals.record(act, {
+      action: 'passkey.refuse',
+      object: ['passkey', passkey.id],
+      organizationId: passkey.organization_id,
+      details: { user: passkey.user_id, counter_before: passkey.counter, counter },
+    });
+  }
+  return outcome === 'right';
 }
 
-/** A counter that does not grow means that someone has copied the authenticator (WebAuthn, section 6.1.1). */
+/**
+ * @returns whether the counter has grown: one that does not means that someone has copied the authenticator (WebAuthn,
+ *   section 6.1.1)
+ */
 async function countUse(tx: Transaction, act: Act, passkey: Passkey, counter: number): Promise<boolean> {
   const counted = await tx
     .updateTable('passkeys')
@@ -117,13 +126,5 @@ async function countUse(tx: Transaction, act: Act, passkey: Passkey, counter: nu
     .where((eb) => (counter === 0 ? eb('counter', '=', 0) : eb('counter', '<', counter)))
     .returning('id')
     .executeTakeFirst();
-  if (counted !== undefined) return true;
-  await recordChange(tx, act, {
-    action: 'passkey.refuse',
-    object: ['passkey', passkey.id],
-    organizationId: passkey.organization_id,
-    before: { user: passkey.user_id, counter: passkey.counter },
-    after: { counter },
-  });
-  return false;
+  return counted !== undefined;
 }

@@ -108,7 +108,7 @@ export async function addPasskey(
     .executeTakeFirst();
   if (added === undefined) throw new Failure('conflict', 'This passkey is there already.');
   await recordChange(tx, act, {
-    action: 'passkey.add',
+    action: 'passkey.create',
     object: ['passkey', input.id],
     organizationId: owner.organizationId,
     before: null,
@@ -137,7 +137,7 @@ export async function removePasskey(
   if (removed === undefined) throw missing('passkey');
   await settleFactorRemoval(tx, owner);
   await recordChange(tx, act, {
-    action: 'passkey.remove',
+    action: 'passkey.delete',
     object: ['passkey', id],
     organizationId: owner.organizationId,
     before: { user: owner.userId, name: removed.name },

@@ -1,10 +1,11 @@
 import type { Act } from '../../auth/callers.ts';
 import { verifyPassword } from '../../auth/passwords.ts';
-import type { Database, Reader, Transaction } from '../../db/engine.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
 import { holdingRows } from '../../db/portable.ts';
 import { prepareUnread } from '../../db/prepared.ts';
 import { countAttempt, forgetAttempts } from './attempts.ts';
 import { recordChange } from '../shared/audit.ts';
+import type { RefusingDatabase } from '../shared/refusals.ts';
 import { Failure, missing } from '../shared/failure.ts';
 import { endSessions } from './session-ends.ts';
 import { rotateSession } from './sessions.ts';
@@ -88,7 +89,7 @@ export async function needsSecondFactor(db: Reader, userId: number): Promise<boo
  * @param check whether what they sent is right; it makes sure itself that nothing is right twice
  */
 export async function attemptSecondFactor(
-  db: Database,
+  { db, refusals }: RefusingDatabase,
   act: Act,
   owner: FactorOwner,
   check: () => Promise<boolean>,
@@ -100,15 +101,12 @@ export async function attemptSecondFactor(
     await db.write((tx) => forgetAttempts(tx, key));
     return { outcome: 'right' };
   }
-  await db.write((tx) =>
-    recordChange(tx, act, {
-      action: attempt.count === LIMIT.max ? 'second-factor.lock' : 'second-factor.refuse',
-      object: ['user', owner.userId],
-      organizationId: owner.organizationId,
-      before: null,
-      after: { failures: attempt.count },
-    }),
-  );
+  refusals.record(act, {
+    action: attempt.count === LIMIT.max ? 'second-factor.lock' : 'second-factor.refuse',
+    object: ['user', owner.userId],
+    organizationId: owner.organizationId,
+    details: null,
+  });
   return { outcome: 'wrong' };
 }
 

@@ -3,9 +3,8 @@ import { emailKey } from '../../auth/email-addresses.ts';
 import { networkOf } from '../../auth/addresses.ts';
 import { requirePasswordTurn, verifyPassword } from '../../auth/passwords.ts';
 import { hashSecret } from '../../auth/secrets.ts';
-import type { Database } from '../../db/engine.ts';
-import { type AttemptKey, countAttempt, forgetAttempts } from './attempts.ts';
-import { recordChange } from '../shared/audit.ts';
+import { type AttemptKey, boundedKey, countAttempt, forgetAttempts } from './attempts.ts';
+import type { RefusingDatabase } from '../shared/refusals.ts';
 
 /** docs/decided.md, section 11. */
 const LIMIT = { max: 10, window: 600_000 };
@@ -30,17 +29,20 @@ interface Account {
 /**
  * Checks an e-mail address and a password. Ten failures within ten minutes lock the pair of account and network address
  * for as long (docs/decided.md, section 11), whether there is such an account or not. An attempt is counted before the
- * password is looked at, so that many at once are no way around it; a success forgets the failures before it.
+ * password is looked at, so that many at once are no way around it; a success forgets the failures before it. Accounts
+ * beyond a hundred that are tried from one address within that time share one lock there.
  * @throws TooManyPasswords when too many wait to be looked at; the attempt is not counted then
  */
 export async function signInWithPassword(
-  db: Database,
+  { db, refusals }: RefusingDatabase,
   act: Act,
   attempt: { email: string; password: string; address: string },
 ): Promise<SignIn> {
   requirePasswordTurn();
   const key: AttemptKey = { subject: signInSubject(attempt.email), address: networkOf(attempt.address) };
-  const counted = await db.write((tx) => countAttempt(tx, key, LIMIT, act.now));
+  const counted = await db.write(async (tx) =>
+    countAttempt(tx, await boundedKey(tx, key, 'sign-in', act.now), LIMIT, act.now),
+  );
   if (counted.outcome === 'locked') return counted;
 
   const account: Account | undefined = await db.read
@@ -72,15 +74,12 @@ export async function signInWithPassword(
       passwordHash,
     };
   }
-  await db.write((tx) =>
-    recordChange(tx, act, {
-      action: counted.count === LIMIT.max ? 'sign-in.lock' : 'sign-in.refuse',
-      object: ['user', account?.id ?? 'unknown'],
-      organizationId: account?.organization_id ?? null,
-      before: null,
-      after: { failures: counted.count },
-    }),
-  );
+  refusals.record(act, {
+    action: counted.count === LIMIT.max ? 'sign-in.lock' : 'sign-in.refuse',
+    object: ['user', account?.id ?? null],
+    organizationId: account?.organization_id ?? null,
+    details: { method: 'password' },
+  });
   return { outcome: 'refused' };
 }
 

@@ -63,7 +63,7 @@ export async function addTotp(
   if (added === undefined)
     throw new Failure('conflict', 'This account has an authenticator app already. Remove it first.');
   await recordChange(tx, act, {
-    action: 'totp.add',
+    action: 'totp.create',
     object: ['user', owner.userId],
     organizationId: owner.organizationId,
     before: null,
@@ -118,7 +118,7 @@ export async function removeTotp(tx: Transaction, act: Act, owner: FactorOwner):
   if (removed === undefined) throw missing('authenticator app');
   await settleFactorRemoval(tx, owner);
   await recordChange(tx, act, {
-    action: 'totp.remove',
+    action: 'totp.delete',
     object: ['user', owner.userId],
     organizationId: owner.organizationId,
     before: null,

@@ -1,21 +1,33 @@
 import type { Dialect } from '../migration.ts';
 
-/** The audit log. */
-export const eventsTables = ({ id, int, text, table }: Dialect): string[] => [
+/** The audit log, and what is read from it in order. */
+export const eventsTables = ({ id, int, text, table, clustered }: Dialect): string[] => [
   // No foreign keys: the log outlives what it tells of.
-  `create table audit_events (
+  `create table events (
     id ${id},
     at ${int} not null,
     action ${text} not null,
     object_type ${text} not null,
-    object_id ${text} not null,
+    object_id ${text},
     organization_id ${int},
+    actor_kind ${text} not null
+      check (actor_kind in ('user', 'client', 'command_line', 'system', 'stranger')),
     user_id ${int},
     credential_id ${text},
     address ${text},
-    request_id ${text} not null,
+    request_id ${text},
     before ${text},
-    after ${text}
+    after ${text},
+    count ${int} not null default 1,
+    refusal ${text}
   ) ${table}`,
-  `create index audit_events_by_organization on audit_events (organization_id, id)`,
+  `create index events_by_organization on events (organization_id, id)`,
+  // Changes have none.
+  `create unique index events_by_refusal on events (refusal) where refusal is not null`,
+
+  // How many rows refusals have in a minute. Whoever writes some holds its row.
+  `create table refusal_minutes (
+    minute ${int} primary key,
+    events ${int} not null
+  ) ${clustered}`,
 ];

@@ -28,6 +28,7 @@ export const signInTables = ({ int, text, table, clustered }: Dialect): string[]
     primary key (subject, address)
   ) ${clustered}`,
   `create index attempts_by_end on attempts (ends_at)`,
+  `create index attempts_by_address on attempts (address)`,
 
   // Links that someone made by hand, and those that anybody had mailed: neither end the others.
   `create table password_resets (

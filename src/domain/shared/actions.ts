@@ -1,0 +1,96 @@
+/** What may be done, and the type of the thing that it is done to. */
+const CHANGES = {
+  'assessment.create': 'assessment',
+  'assessment.grant': 'assessment',
+  'assessment.revoke': 'assessment',
+  'assessment-group.add-member': 'assessment-group',
+  'assessment-group.create': 'assessment-group',
+  'assessment-group.remove-members': 'assessment-group',
+  'assessment-tag.create': 'assessment-tag',
+  'assessment-tag.rename': 'assessment-tag',
+  'asset.create': 'asset',
+  'asset.criticality': 'organization',
+  'asset.scan': 'asset',
+  'asset-tag.attach': 'organization',
+  'asset-tag.create': 'asset-tag',
+  'client.create': 'client',
+  'client.delete': 'client',
+  'client.renew-secret': 'client',
+  'client.update': 'client',
+  'consent.give': 'client',
+  'consent.withdraw': 'client',
+  'demo.load': 'organization',
+  'grant.create': 'grant',
+  'grant.revoke': 'grant',
+  'identity.link': 'user',
+  'identity.unlink': 'user',
+  'identity-provider.remove': 'identity-provider',
+  'identity-provider.set': 'identity-provider',
+  'key.remove': 'key',
+  'key.reseal': 'key',
+  'key.rotate': 'key',
+  'listing.update': 'assessment',
+  'organization.create': 'organization',
+  'organization.update': 'organization',
+  'organization-group.add-organization': 'organization-group',
+  'organization-group.create': 'organization-group',
+  'passkey.create': 'passkey',
+  'passkey.delete': 'passkey',
+  'password-reset.create': 'user',
+  'password-reset.use': 'user',
+  'recovery-code.use': 'user',
+  'recovery-codes.create': 'user',
+  'refresh-token.create': 'refresh-token',
+  'refresh-token.rotate': 'refresh-token',
+  'session.end': 'session',
+  'session.first-factor': 'session',
+  'session.start': 'session',
+  'testing-session.log': 'testing-session',
+  'token.create': 'token',
+  'token.revoke': 'token',
+  'totp.create': 'user',
+  'totp.delete': 'user',
+  'user.accept-invitation': 'user',
+  'user.assign': 'user',
+  'user.ban': 'user',
+  'user.create': 'user',
+  'user.delete': 'user',
+  'user.invite': 'user',
+  'user.keep-admin': 'user',
+  'user.rename': 'user',
+  'user.reset-second-factor': 'user',
+  'user.set-password': 'user',
+  'user.set-role': 'user',
+  'vulnerability.create': 'vulnerability',
+  'vulnerability.update': 'vulnerability',
+  'vulnerability-tag.create': 'vulnerability-tag',
+  'vulnerability-tag.delete': 'vulnerability-tag',
+  'vulnerability-tag.rename': 'vulnerability-tag',
+} as const;
+
+/** What may be refused to somebody who did not prove who they are, and the type of the thing that they were after. */
+const REFUSALS = {
+  'client.refuse': 'client',
+  'identity-provider.refuse': 'identity-provider',
+  'passkey.refuse': 'passkey',
+  'second-factor.lock': 'user',
+  'second-factor.refuse': 'user',
+  'sign-in.lock': 'user',
+  'sign-in.refuse': 'user',
+} as const;
+
+type Changes = typeof CHANGES;
+type Refusals = typeof REFUSALS;
+
+/** A change that may be recorded, with an object of the type that it is done to. */
+export type ChangedObject = {
+  [A in keyof Changes]: { action: A; object: readonly [type: Changes[A], id: string | number] };
+}[keyof Changes];
+
+/** The same for a refusal; the object has no id where nothing is known by what they named. */
+export type RefusedObject = {
+  [A in keyof Refusals]: { action: A; object: readonly [type: Refusals[A], id: string | number | null] };
+}[keyof Refusals];
+
+/** Every action that an event may have. What became of refusals that are more than are kept is `refusal.more`. */
+export const ACTIONS: readonly string[] = [...Object.keys(CHANGES), ...Object.keys(REFUSALS), 'refusal.more'];
