@@ -1,34 +1,31 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { EVERY_FILE, ON_SQLITE_ALONE, PURE } from './test/suites.ts';
 
-/**
- * What starts a browser or many processes, and is the same on both engines: the pages, and commands that hand on to rules
- * that are tested on both.
- */
-const ONCE = [
-  'test/browser/**',
-  ...['client', 'commands', 'completion', 'import-progress', 'sso', 'usage', 'user-links'].map(
-    (name) => `test/cli/${name}.test.ts`,
-  ),
-];
+const shared = {
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  // Nothing is mocked, so that files may share the modules of a worker: the application is loaded once in each.
+  isolate: false,
+};
 
-const suite = (engine: 'sqlite' | 'postgres') => ({
+const onEngine = (engine: 'sqlite' | 'postgres', exclude: string[]) => ({
   test: {
-    name: engine,
-    include: ['test/**/*.test.ts'],
-    exclude: engine === 'postgres' ? ONCE : [],
+    ...shared,
+    name: engine as string,
+    include: [EVERY_FILE],
+    exclude,
     provide: { engine, postgresUrl: '', sqliteTemplate: '' },
     globalSetup: [`test/harness/${engine}-setup.ts`],
-    // Nothing is mocked, so that files may share the modules of a worker: the application is loaded once in each.
-    isolate: false,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
   },
 });
 
+const onNone = { test: { ...shared, name: 'pure', include: PURE } };
+
 export default defineConfig({
   test: {
-    projects: [suite('sqlite'), suite('postgres')],
+    // A file that no list names is in both of the first two; `test/house.test.ts` holds the lists to what is there.
+    projects: [onEngine('sqlite', PURE), onEngine('postgres', [...PURE, ...ON_SQLITE_ALONE]), onNone],
     globalSetup: ['test/harness/release-setup.ts', 'test/harness/browser-notice.ts'],
     // Many a test waits for a process that it started, so one fewer than processors leaves them idle.
     maxWorkers: availableParallelism(),

@@ -1,3 +1,10 @@
 import { run } from './cli/program.ts';
 
-process.exitCode = await run(process.argv.slice(2));
+// `assay user list | head -1` is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
+
+const { stdin, stdout, stderr } = process;
+process.exitCode = await run(process.argv.slice(2), { stdin, stdout, stderr });

@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EVERY_FILE, ON_SQLITE_ALONE, PURE } from './suites.ts';
 
-const SOURCES = join(import.meta.dirname, '../src');
+const ROOT = join(import.meta.dirname, '..');
+const SOURCES = join(ROOT, 'src');
 
 describe('A source file', () => {
   it('never has the base name of a page, so that an import says which of them it means', () => {
@@ -25,3 +27,73 @@ describe('A source file', () => {
     expect(readers.toSorted()).toEqual(['http/broken-requests.ts', 'http/client-address.ts']);
   });
 });
+
+describe('A command', () => {
+  const commands = readdirSync(join(SOURCES, 'cli')).map((file) => `cli/${file}`);
+  const naming = (said: RegExp) =>
+    commands.filter((file) => said.test(readFileSync(join(SOURCES, file), 'utf8')));
+
+  it('reads and writes what it was given, and leaves the process to `serve`', () => {
+    expect(naming(/\bprocess\.(stdin|stdout|stderr|env|argv)\b|\bconsole\./)).toEqual([]);
+    expect(naming(/\bprocess\.(exit|exitCode|on|once)\b/)).toEqual(['cli/serve.ts']);
+    // Without a second argument the configuration is the process's.
+    expect(naming(/\bloadConfig\([^,()]*\)/)).toEqual([]);
+  });
+});
+
+describe('A file of tests', () => {
+  const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' }).map(
+    (file) => `test/${file}`,
+  );
+  const tests = files.filter((file) => /\btest\.tsx?$/.test(file));
+  const isIn = (list: readonly string[], file: string) => list.some((pattern) => isMatch(file, pattern));
+  const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+
+  it('runs on both engines, unless a list says where it does', () => {
+    expect(tests.length).toBeGreaterThan(50);
+    expect(tests.filter((file) => !isMatch(file, EVERY_FILE))).toEqual([]);
+    // What calls itself a test in another way would run nowhere.
+    const others = files.filter((file) => /\b(test|spec)\.\w+$/.test(file) && !tests.includes(file));
+    expect(others).toEqual([]);
+    const ways = tests.map((file) => [file, isIn(PURE, file), isIn(ON_SQLITE_ALONE, file)]);
+    expect(ways.filter(([, pure, alone]) => pure && alone)).toEqual([]);
+    for (const pattern of [...PURE, ...ON_SQLITE_ALONE]) {
+      expect([pattern, tests.some((file) => isMatch(file, pattern))]).toEqual([pattern, true]);
+    }
+  });
+
+  it('skips nothing, but for the other engine, and nothing for an engine that it never meets', () => {
+    const wrong = tests.flatMap((file) =>
+      conditionsIn(textOf(file))
+        .filter((condition) => {
+          const [, name] = /^engine\(\) === '(sqlite|postgres)'$/.exec(condition) ?? [];
+          return (
+            name === undefined || isIn(PURE, file) || (name === 'postgres' && isIn(ON_SQLITE_ALONE, file))
+          );
+        })
+        .map((condition) => `${file}: ${condition}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('would be told that it skips', () => {
+    const [skip, only, when] = ['skip', 'only', 'runIf'];
+    expect(
+      conditionsIn(
+        `it.${skip}('x'); describe.each([]).${only}('y'); it.${when}(engine() === 'sqlite')('z');`,
+      ),
+    ).toEqual(['skip', 'only', "engine() === 'sqlite'"]);
+  });
+});
+
+/** What a file of tests says about which of its tests run: a word, or the condition of a `runIf`. */
+function conditionsIn(text: string): string[] {
+  const said = /\.(?:(skip|only|todo|fails|skipIf)\b|runIf\(\s*((?:[^()]|\(\))*?),?\s*\))/g;
+  return [...text.matchAll(said)].map(([, word, condition]) => word ?? condition ?? '');
+}
+
+/** `path.matchesGlob` is of Node.js 22. */
+function isMatch(file: string, pattern: string): boolean {
+  const [folder = '', rest] = pattern.split('/**/*');
+  return rest === undefined ? file === pattern : file.startsWith(`${folder}/`) && file.endsWith(rest);
+}

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { loadConfig } from '../config.ts';
 import { openDatabase } from '../db/open.ts';
 import { addCommand, type CommonOptions } from './command.ts';
+import { io } from './io.ts';
 import { printJson, printLines } from './output.ts';
 import { openingRefusal, Refusal } from './refusal.ts';
 
@@ -16,7 +17,7 @@ export function registerBackup(program: Command): void {
       'remove assay.db-wal and assay.db-shm, and start again. PostgreSQL has tools of its own for this: pg_dump.',
     examples: [['assay backup /backups/assay-2026-11-21.db']],
   }).action(async (file: string, { json, ...flags }: CommonOptions) => {
-    const config = loadConfig(flags);
+    const config = loadConfig(flags, io().env);
     if (config.databaseUrl !== undefined) {
       throw new Refusal(
         'This copies a SQLite database, and ASSAY_DATABASE_URL names PostgreSQL. Use pg_dump.',

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { addCommand, type CommonOptions } from './command.ts';
 import { ensureDemo } from './demo-data.ts';
 import { accountLines } from './demo-welcome.ts';
+import { io } from './io.ts';
 import { withContext } from './open.ts';
 import { printJson, printLines } from './output.ts';
 import { Refusal } from './refusal.ts';
@@ -29,7 +30,7 @@ export function registerDemo(program: Command): void {
       const demo = await ensureDemo(context, false);
       if (demo === undefined) throw new Refusal('The demo data could not be loaded. Try again.');
       if (json === true) {
-        if (demo.outcome === 'renewed') process.stderr.write(`${NEWS.renewed}\n`);
+        if (demo.outcome === 'renewed') io().stderr.write(`${NEWS.renewed}\n`);
         return printJson(demo.manifest);
       }
       printLines(NEWS[demo.outcome], '', ...accountLines(demo.manifest), '', `The manifest is ${demo.file}.`);

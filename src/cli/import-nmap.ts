@@ -5,6 +5,7 @@ import { commandLine } from '../auth/callers.ts';
 import { importReport } from '../importers/ingest.ts';
 import { readNmapReportInThread } from '../importers/nmap-thread.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
+import { io } from './io.ts';
 import { withContext } from './open.ts';
 import { requireOrganization } from './organization.ts';
 import { HostsAsJson, HostTable } from './imported-hosts.ts';
@@ -46,7 +47,7 @@ async function importNmap(
     const organization = await requireOrganization(db.read, uid);
     const { chunks, size } = file === '-' ? standardInput() : await openReport(file);
     const { showProgress } = await import('./import-progress.ts');
-    const progress = showProgress(process.stderr, size);
+    const progress = showProgress(io().stderr, size);
     const hosts = json === true ? new HostsAsJson(uid) : new HostTable();
     const { summary, failure } = await importReport(
       { db, actor: commandLine(clock()).actor, organizationId: organization.id, clock },
@@ -76,7 +77,7 @@ interface Source {
 }
 
 function standardInput(): Source {
-  return { chunks: process.stdin };
+  return { chunks: io().stdin };
 }
 
 async function openReport(file: string): Promise<Source> {

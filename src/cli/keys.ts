@@ -8,6 +8,7 @@ import { WrongMasterKey } from '../domain/tokens/deployment-keys.ts';
 import { resealKeys } from '../domain/tokens/master-key-change.ts';
 import { listSigningKeys, removeSigningKey, rotateSigningKey } from '../domain/tokens/signing-keys.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
+import { io } from './io.ts';
 import { withContext } from './open.ts';
 import { printJson, printLines, table } from './output.ts';
 import { openingRefusal, Refusal } from './refusal.ts';
@@ -79,7 +80,7 @@ export function registerKeys(program: Command): void {
       ['ASSAY_OLD_MASTER_KEY=… ASSAY_MASTER_KEY=… assay keys reseal', 'from one to another'],
     ],
   }).action(async ({ json, ...flags }: CommonOptions) => {
-    const { after, changed } = await reseal(loadConfig(flags));
+    const { after, changed } = await reseal(loadConfig(flags, io().env));
     if (json === true) printJson({ fingerprint: after, changed });
     else if (changed) printLines(`The keys are sealed with the master key ${after} from now on.`);
     else printLines(`The keys are sealed with the master key ${after} already.`);

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { loadConfig } from '../config.ts';
 import { openDatabase } from '../db/open.ts';
 import { addCommand, type CommonOptions } from './command.ts';
+import { io } from './io.ts';
 import { printJson, printLines } from './output.ts';
 import { openingRefusal } from './refusal.ts';
 
@@ -16,7 +17,7 @@ export function registerMigrate(program: Command): void {
       ['ASSAY_DATABASE_URL=postgres://assay@db/assay assay migrate', 'migrate PostgreSQL'],
     ],
   }).action(async ({ json, ...flags }: CommonOptions) => {
-    const config = loadConfig(flags);
+    const config = loadConfig(flags, io().env);
     const { databaseUrl, dataDirectory, requestTimeout: timeout } = config;
     try {
       // Without its keys, which it does not need.

@@ -2,6 +2,7 @@ import type { DestinationStream } from 'pino';
 import { join, resolve } from 'node:path';
 import { addressesOf, type Config, type Flags, loadConfig } from '../config.ts';
 import { type Context, openContext } from '../context.ts';
+import { io } from './io.ts';
 import { openingRefusal } from './refusal.ts';
 import { serverAddress } from './server-address.ts';
 
@@ -14,8 +15,8 @@ const FIRST_MIGRATION = '0001-initial';
  * A server may have the same database open. Logs go to standard error, and only for `ASSAY_LOG_LEVEL=debug` or `trace`.
  */
 export async function withContext<T>(flags: Flags, work: (context: Context) => Promise<T>): Promise<T> {
-  const config = quiet(loadConfig(flags));
-  const context = await openOrRefuse(config, process.stderr, { pageCache: PAGE_CACHE });
+  const config = quiet(loadConfig(flags, io().env));
+  const context = await openOrRefuse(config, io().stderr, { pageCache: PAGE_CACHE });
   // Links that it makes lead to the server that runs over the same folder.
   const origin = serverAddress(config.dataDirectory);
   if (origin !== undefined) Object.assign(context.addresses, addressesOf(config, origin));
@@ -40,7 +41,7 @@ export async function openOrRefuse(
 ): Promise<Context> {
   try {
     const context = await openContext(config, destination, command);
-    if (context.applied[0] === FIRST_MIGRATION) process.stderr.write(`New database: ${placeOf(config)}\n`);
+    if (context.applied[0] === FIRST_MIGRATION) io().stderr.write(`New database: ${placeOf(config)}\n`);
     return context;
   } catch (error) {
     throw openingRefusal(error, config);

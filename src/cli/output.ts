@@ -1,20 +1,22 @@
 import { once } from 'node:events';
+import { io } from './io.ts';
 
 type Cell = string | number | boolean | null | undefined;
 
 /** Prints one value as JSON on a line of its own. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
+  io().stdout.write(`${JSON.stringify(value)}\n`);
 }
 
 /** Writes text as it is. Resolves when more can be taken, so that a slow reader does not fill the memory. */
 export async function writeText(text: string): Promise<void> {
-  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+  const { stdout } = io();
+  if (!stdout.write(text)) await once(stdout, 'drain');
 }
 
 /** Prints lines for people. */
 export function printLines(...lines: readonly string[]): void {
-  process.stdout.write(`${lines.join('\n')}\n`);
+  io().stdout.write(`${lines.join('\n')}\n`);
 }
 
 /**

@@ -6,6 +6,7 @@ import { registerClient } from './client.ts';
 import { registerCompletion } from './completion.ts';
 import { registerDemo } from './demo.ts';
 import { registerImport } from './import-nmap.ts';
+import { type Io, io, withIo } from './io.ts';
 import { registerKeys } from './keys.ts';
 import { registerMigrate } from './migrate.ts';
 import { registerOrganization } from './organization.ts';
@@ -32,13 +33,33 @@ const REGISTER = [
 ];
 
 /**
- * Runs one command. Whatever goes wrong is told on standard error in one line.
+ * Runs one command. Whatever goes wrong is told on standard error in one line. It leaves the process as it was, so that
+ * many may run in one; only `serve` takes its signals and ends it.
  * @param argv what follows `assay`
+ * @param given where it reads and writes
  * @returns the exit code: 0 done, 1 failed, 2 used wrongly
  */
-export async function run(argv: readonly string[]): Promise<number> {
-  leaveQuietlyWhenNobodyReads();
-  let running: Command | undefined;
+export function run(argv: readonly string[], given: Io): Promise<number> {
+  return withIo(given, async () => {
+    let running: Command | undefined;
+    const program = buildProgram().hook('preAction', (_program, command) => {
+      running = command;
+    });
+    try {
+      await program.parseAsync(argv, { from: 'user' });
+      return 0;
+    } catch (error) {
+      // Commander has said what it had to say.
+      if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+      const refusal = refusalOf(error, running);
+      given.stderr.write(`assay: ${refusal.message}\n`);
+      return refusal.exitCode;
+    }
+  });
+}
+
+/** @returns every command, as commander knows them */
+export function buildProgram(): Command {
   const program = new Command('assay')
     .description('Assay, a self-hosted security-testing platform')
     .version(readVersion(), '-v, --version', 'print the version')
@@ -46,6 +67,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     .helpCommand('help [command]', 'explain a command')
     .showHelpAfterError('Run "assay --help" to see the commands.')
     .configureOutput({
+      writeOut: (text) => io().stdout.write(text),
+      writeErr: (text) => io().stderr.write(text),
       // The hint of `showHelpAfterError` follows on the same line.
       outputError: (message, write) =>
         write(
@@ -58,22 +81,9 @@ export async function run(argv: readonly string[]): Promise<number> {
         ),
     })
     .exitOverride()
-    .addHelpText('after', OVERVIEW)
-    .hook('preAction', (_program, command) => {
-      running = command;
-    });
+    .addHelpText('after', OVERVIEW);
   for (const register of REGISTER) register(program);
-
-  try {
-    await program.parseAsync(argv, { from: 'user' });
-    return 0;
-  } catch (error) {
-    // Commander has said what it had to say.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    const refusal = refusalOf(error, running);
-    process.stderr.write(`assay: ${refusal.message}\n`);
-    return refusal.exitCode;
-  }
+  return program;
 }
 
 const OVERVIEW = `
@@ -93,12 +103,4 @@ function sentence(text: string): string {
 function readVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
-}
-
-/** `assay user list | head -1` is no failure. */
-function leaveQuietlyWhenNobodyReads(): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(0);
-  });
 }

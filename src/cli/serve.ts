@@ -6,6 +6,7 @@ import { AREA_NAMES } from '../config.ts';
 import { addCommand } from './command.ts';
 import { type Demo, ensureDemo, writeCurrentAddress } from './demo-data.ts';
 import { welcomeLines } from './demo-welcome.ts';
+import { io } from './io.ts';
 import { openOrRefuse } from './open.ts';
 import { printLines } from './output.ts';
 import { codeOf, Refusal } from './refusal.ts';
@@ -46,7 +47,7 @@ export function registerServe(program: Command): void {
     .option('--demo', 'load demo data when there is no organization (ASSAY_DEMO; the default)')
     .option('--no-demo', 'load none, and print none')
     .action(async (flags: Flags) => {
-      const server = await startServer(loadConfig(flags));
+      const server = await startServer(loadConfig(flags, io().env));
       closeOnSignal(server);
       const { origin, demo, context } = server;
       printLines(`assay listening on ${origin}`);

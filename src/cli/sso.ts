@@ -13,6 +13,7 @@ import {
 } from '../domain/sign-in/identity-providers.ts';
 import { callbackAddress, sealClientSecret } from '../sso/registration.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
+import { io } from './io.ts';
 import { withContext } from './open.ts';
 import { requireOrganization } from './organization.ts';
 import { pairs, printJson, printLines } from './output.ts';
@@ -192,7 +193,7 @@ async function checkIssuer(issuer: string, clientId: string): Promise<string> {
 }
 
 async function readSecret(file: string): Promise<string> {
-  const stream = file === '-' ? process.stdin : createReadStream(file);
+  const stream = file === '-' ? io().stdin : createReadStream(file);
   let text = '';
   try {
     for await (const chunk of stream.setEncoding('utf8')) {

@@ -3,6 +3,7 @@ import { commandLine } from '../auth/callers.ts';
 import { Failure } from '../domain/shared/failure.ts';
 import { issueToken, listTokens, revokeToken } from '../domain/tokens/tokens.ts';
 import { addCommand, addFamily, type CommonOptions, scopesOption } from './command.ts';
+import { io } from './io.ts';
 import { withContext } from './open.ts';
 import { pairs, printJson, printLines, table } from './output.ts';
 import { Refusal } from './refusal.ts';
@@ -144,7 +145,7 @@ export function registerToken(program: Command): void {
 /** @throws Refusal when there is nothing in the first line */
 async function lineFromStandardInput(): Promise<string> {
   let text = '';
-  for await (const chunk of process.stdin.setEncoding('utf8')) {
+  for await (const chunk of io().stdin.setEncoding('utf8')) {
     text += chunk as string;
     if (text.includes('\n') || text.length > MAX_LINE) break;
   }

@@ -19,6 +19,7 @@ import {
   userByUid,
 } from '../domain/people/users.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
+import { io } from './io.ts';
 import { withContext } from './open.ts';
 import { requireOrganization } from './organization.ts';
 import { pairs, printJson, printLines, table } from './output.ts';
@@ -252,7 +253,7 @@ export function registerUser(program: Command): void {
 
 function tellAssumedAddress(config: Config, addresses: Addresses): void {
   if (config.clientBaseUrl !== undefined || serverAddress(config.dataDirectory) !== undefined) return;
-  process.stderr.write(
+  io().stderr.write(
     `The link assumes that the server's address is ${addresses.clientBaseUrl}. Set ASSAY_CLIENT_BASE_URL if it is not.\n`,
   );
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
 import { inject } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
@@ -18,14 +19,20 @@ export interface Serving {
   stop(): Promise<Finished>;
 }
 
+interface RunOptions {
+  env?: Record<string, string>;
+  data?: string;
+  /** For standard input. */
+  input?: string;
+}
+
 export interface CommandLine {
-  /** Runs a command to its end, on the data folder and the database. */
-  run(
-    args: readonly string[],
-    options?: { env?: Record<string, string>; data?: string; /** For standard input. */ input?: string },
-  ): Promise<Finished>;
+  /** Runs a command to its end, on the data folder and the database, in this process. */
+  run(args: readonly string[], options?: RunOptions): Promise<Finished>;
   /** The same, expecting success and JSON. */
   json(...args: readonly string[]): Promise<any>;
+  /** The same as `run`, in a process of its own. */
+  process(args: readonly string[], options?: RunOptions): Promise<Finished>;
   /** Starts a server on a free port and waits until it is ready. */
   serve(...args: readonly string[]): Promise<Serving>;
   /** Runs a shell, to paste something into. */
@@ -40,6 +47,23 @@ export interface CommandLine {
 
 const release = inject('release');
 const main = join(release, 'dist/main.js');
+/** Compiled, as an import starts a thread, which nothing compiles on the way. */
+const compiledProgram = (): Promise<typeof import('../../src/cli/program.ts')> =>
+  import(join(release, 'dist/cli/program.js'));
+
+/** A stream that keeps what is written to it. */
+class Collected extends Writable {
+  readonly #chunks: Buffer[] = [];
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#chunks.push(chunk);
+    done();
+  }
+}
 
 /** The command line over a database of its own, on the engine of the run. */
 export async function startCommandLine(): Promise<CommandLine> {
@@ -48,22 +72,22 @@ export async function startCommandLine(): Promise<CommandLine> {
   const masterKey = database.databaseUrl === undefined ? undefined : randomBytes(32).toString('base64');
   const servers = new Set<ChildProcess>();
 
-  const start = (args: readonly string[], env: Record<string, string> = {}, data = database.dataDirectory) =>
-    spawn(process.execPath, [main, ...args], {
-      cwd: release,
-      stdio: 'pipe',
-      env: {
-        PATH: process.env['PATH'],
-        ASSAY_DATA: data,
-        ...(database.databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: database.databaseUrl }),
-        ...(masterKey === undefined ? {} : { ASSAY_MASTER_KEY: masterKey }),
-        ...env,
-      },
-    });
-  const run: CommandLine['run'] = (args, { env, data, input } = {}) => {
-    const child = start(args, env, data);
-    if (input !== undefined) child.stdin.end(input);
-    return finish(child);
+  const environment = (env: Record<string, string> = {}, data = database.dataDirectory) => ({
+    PATH: process.env['PATH'],
+    ASSAY_DATA: data,
+    ...(database.databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: database.databaseUrl }),
+    ...(masterKey === undefined ? {} : { ASSAY_MASTER_KEY: masterKey }),
+    ...env,
+  });
+  const start = (args: readonly string[], { env, data }: RunOptions = {}) =>
+    spawn(process.execPath, [main, ...args], { cwd: release, stdio: 'pipe', env: environment(env, data) });
+  const run: CommandLine['run'] = async (args, { env, data, input = '' } = {}) => {
+    const program = await compiledProgram();
+    const stdin = new PassThrough();
+    stdin.end(input);
+    const [stdout, stderr] = [new Collected(), new Collected()];
+    const code = await program.run(args, { stdin, stdout, stderr, env: environment(env, data) });
+    return { code, stdout: stdout.text, stderr: stderr.text };
   };
 
   return {
@@ -71,6 +95,11 @@ export async function startCommandLine(): Promise<CommandLine> {
     masterKey,
     module: (path) => import(join(release, 'dist', path)),
     run,
+    process(args, options) {
+      const child = start(args, options);
+      if (options?.input !== undefined) child.stdin.end(options.input);
+      return finish(child);
+    },
     async json(...args) {
       const { code, stdout, stderr } = await run([...args, '--json']);
       if (code !== 0) throw new Error(`assay ${args.join(' ')} ended with ${code}: ${stderr}`);

@@ -177,7 +177,7 @@ describe('assay serve', () => {
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const address = other.address();
     const port = typeof address === 'object' ? address?.port : 0;
-    const { code, stderr } = await assay.run(['serve', '--no-demo', '--port', String(port)]);
+    const { code, stderr } = await assay.process(['serve', '--no-demo', '--port', String(port)]);
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: `assay: Port ${port} on 127.0.0.1 is taken. Stop what uses it, or choose another with --port (0 picks a free one).\n`,
@@ -187,7 +187,8 @@ describe('assay serve', () => {
 
   it('says which address is none of its own', async () => {
     await assay.json('migrate');
-    const { code, stderr } = await assay.run(['serve', '--no-demo', '--port', '0', '--host', '192.0.2.1']);
+    const args = ['serve', '--no-demo', '--port', '0', '--host', '192.0.2.1'];
+    const { code, stderr } = await assay.process(args);
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: 'assay: 192.0.2.1 is no address of this machine. Choose another with --host.\n',

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openDatabase } from '../../src/db/open.ts';
 import type { TestDatabase } from '../harness/database.ts';
 import { engine, send } from '../harness/server.ts';
@@ -42,7 +43,7 @@ afterAll(async () => {
 function start(args: readonly string[]): ChildProcess {
   return spawn(
     process.execPath,
-    ['--import', 'tsx', 'src/main.ts', ...args, '--data', database.dataDirectory],
+    [join(inject('release'), 'dist/main.js'), ...args, '--data', database.dataDirectory],
     {
       env: {
         ...process.env,

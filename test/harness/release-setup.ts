@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -24,6 +24,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
   const release = mkdtempSync(join(tmpdir(), 'assay-release-'));
   copyFileSync(join(ROOT, 'package.json'), join(release, 'package.json'));
   symlinkSync(join(ROOT, 'node_modules'), join(release, 'node_modules'));
+  cpSync(join(ROOT, 'bin'), join(release, 'bin'), { recursive: true });
   symlinkSync(join(ROOT, 'assets'), join(release, 'assets'));
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   const args = [compiler, '-p', 'tsconfig.build.json', '--outDir', join(release, 'dist')];

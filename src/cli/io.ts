@@ -1,0 +1,25 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Readable } from 'node:stream';
+
+/** What a command reads and writes beside the database. */
+export interface Io {
+  stdin: Readable;
+  stdout: Output;
+  stderr: Output;
+  /** The process's own when absent. */
+  env?: NodeJS.ProcessEnv;
+}
+
+type Output = NodeJS.WritableStream & { isTTY?: boolean };
+
+const running = new AsyncLocalStorage<Io>();
+
+/** Runs a command with streams and an environment that are its own, whatever else runs in the process. */
+export function withIo<T>(given: Io, command: () => Promise<T>): Promise<T> {
+  return running.run(given, command);
+}
+
+/** @returns what the command that is running was given; the process's own outside of one */
+export function io(): Io {
+  return running.getStore() ?? process;
+}

@@ -1,0 +1,30 @@
+/** Every file of tests runs on SQLite and on PostgreSQL, but for those that one of these lists names. */
+export const EVERY_FILE = 'test/**/*.test.ts';
+
+/** What opens no database, and so runs once, on no engine. */
+export const PURE = [
+  'test/auth/addresses.test.ts',
+  'test/auth/password-strength.test.ts',
+  'test/auth/passwords.test.ts',
+  'test/cli/import-progress.test.ts',
+  'test/db/group-commit.test.ts',
+  'test/db/prepared.test.ts',
+  'test/domain/time.test.ts',
+  'test/house.test.ts',
+  'test/http/deadline.test.ts',
+  'test/importers/nmap.test.ts',
+];
+
+/**
+ * What runs on SQLite alone: what starts a browser or many processes and is the same on both, and commands that hand on
+ * to rules which are tested on both.
+ */
+export const ON_SQLITE_ALONE = [
+  'test/browser/**/*.test.ts',
+  'test/cli/client.test.ts',
+  'test/cli/commands.test.ts',
+  'test/cli/completion.test.ts',
+  'test/cli/process.test.ts',
+  'test/cli/sso.test.ts',
+  'test/cli/user-links.test.ts',
+];
