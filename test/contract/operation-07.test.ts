@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/problems.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { BODY_LIMIT, describeCommonErrors } from '../harness/v1.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const CREATED = Date.UTC(2026, 10, 20, 8);
@@ -18,7 +17,7 @@ let admin: TestUser;
 let testers: [TestUser, TestUser];
 
 beforeAll(async () => {
-  server = await startTestServer({ bodyLimit: BODY_LIMIT }, () => now);
+  server = await startTestServer({}, () => now);
   world = worldOf(server);
 });
 afterAll(() => server.close());
@@ -194,6 +193,4 @@ describe('Operation 7: get testing hours for an assessment', () => {
     await hours();
     expect(await world.auditEvents()).toHaveLength(before);
   });
-
-  describeCommonErrors(() => server, { method: 'GET', path: '/v1/assessments/none/testing_hours' });
 });

@@ -384,44 +384,6 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
         batchSize: 21,
       });
     });
-
-    it('413: a body with more bytes than are taken', async () => {
-      const response = await change({ more: 'x'.repeat(20_000) });
-      expectProblem(server, response, { area: 'tagging', status: 413, kind: 'body-too-large' });
-    });
-
-    it('415: the body is not JSON by its type', async () => {
-      const response = await server.request('PATCH', path(), {
-        token: admin.token,
-        raw: '{"uids":["x"]}',
-        headers: { 'content-type': 'text/plain' },
-      });
-      expectProblem(server, response, { area: 'tagging', status: 415, kind: 'unsupported-media-type' });
-    });
-
-    it.each([
-      ['no credential', {}],
-      ['an unknown token', { authorization: 'Bearer nothing' }],
-      ['an API key', { 'x-auth': 'nothing' }],
-    ])('401: %s', async (_name, headers) => {
-      const response = await server.request('PATCH', path(), { body: { uids: ['x'] }, headers });
-      expectProblem(server, response, { area: 'tagging', status: 401, kind: 'unauthorized' });
-      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /);
-    });
-
-    it('429: more requests than are allowed', async () => {
-      const limited = await startTestServer({ rateLimit: 1 });
-      try {
-        const other = worldOf(limited);
-        const { uid } = await other.organization();
-        const { token } = await other.user({ organization: uid, admin: true });
-        const send = () => limited.request('PATCH', path(uid), { token, body: { uids: ['x'] } });
-        expect((await send()).status).toBe(422);
-        expectProblem(limited, await send(), { area: 'tagging', status: 429, kind: 'rate-limited' });
-      } finally {
-        await limited.close();
-      }
-    });
   });
 
   it('lets concurrent changes of the same pairs all succeed, and counts each change once', async () => {

@@ -1,0 +1,325 @@
+import type { RouteOptions } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { SCOPES, type Scope } from '../../src/auth/scopes.ts';
+import type { Access } from '../../src/http/access.ts';
+import { areaAt } from '../../src/http/areas.ts';
+import { KINDS, type ProblemKind } from '../../src/http/problem-kinds.ts';
+import { mediaTypeOf } from '../../src/http/problems.ts';
+import {
+  type RequestOptions,
+  startTestServer,
+  type TestResponse,
+  type TestServer,
+} from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+/**
+ * What every operation answers alike (docs/decided.md, section 4), driven from the routes: an operation that is added is
+ * held to it without a line here. What is particular stands in `test/contract`.
+ */
+interface Operation {
+  name: string;
+  method: string;
+  /** With ids that nothing has: all of this is decided before something is looked for. */
+  path: string;
+  access: Exclude<Access, string>;
+  takesBody: boolean;
+  /** Statuses that it answers without a body. */
+  bodiless: readonly number[];
+}
+
+/** In bytes: less than any operation takes by itself. */
+const BODY_LIMIT = 4_096;
+const TOO_LARGE = JSON.stringify({ more: 'x'.repeat(BODY_LIMIT) });
+const PLAIN = { 'content-type': 'text/plain' };
+
+let server: TestServer;
+let limited: TestServer;
+let staff: TestUser;
+let admin: TestUser;
+let elsewhere: string;
+let scopeless: Map<Scope, string>;
+const methods = new Map<string, Set<string>>();
+const operations: Operation[] = [];
+
+beforeAll(async () => {
+  [server, limited] = await Promise.all([
+    startTestServer({ bodyLimit: BODY_LIMIT }),
+    startTestServer({ bodyLimit: BODY_LIMIT, rateLimit: 1 }),
+  ]);
+  const app = await buildApp(server.context, keep);
+  await app.close();
+  const world = worldOf(server);
+  const { uid: organization } = await world.organization();
+  staff = await world.user();
+  admin = await world.user({ organization, admin: true });
+  elsewhere = (await world.token(staff.id, { allowedAddresses: ['192.0.2.0/24'] })).token;
+  scopeless = new Map();
+  for (const scope of Object.keys(SCOPES) as Scope[]) {
+    // An organization's admin may hold what staff may not.
+    const token = await world
+      .token(staff.id, { scopes: [scope] })
+      .catch(() => world.token(admin.id, { scopes: [scope] }));
+    scopeless.set(scope, token.token);
+  }
+});
+afterAll(() => Promise.all([server.close(), limited.close()]));
+
+function keep({ method, url, config, schema }: RouteOptions): void {
+  if (areaAt(url).name === 'server' || config?.operation === 'method-not-allowed') return;
+  const path = url
+    .split('::')
+    .map((part) => part.replace(/:\w+/g, '987654321'))
+    .join(':');
+  const known = methods.get(path) ?? new Set();
+  methods.set(path, known);
+  for (const name of [method].flat()) known.add(name);
+  if (typeof config?.access !== 'object' || method === 'HEAD') return;
+  operations.push({
+    name: config.operation,
+    method: String(method),
+    path,
+    access: config.access,
+    takesBody: schema?.body !== undefined,
+    bodiless: config.bodiless ?? [],
+  });
+}
+
+const send = ({ method, path }: Operation, options: RequestOptions, on = server) =>
+  on.request(method, path, options);
+
+/** A token that may call the operation. */
+const tokenFor = ({ access }: Operation) => scopeless.get(access.scopes[0] as Scope) as string;
+/** One that may not. */
+const strangerTo = ({ access }: Operation) =>
+  [...scopeless].find(([scope]) => !access.scopes.includes(scope))?.[1] as string;
+
+/** Runs a check for each operation, and tells of all that fail it. */
+async function forEach(chosen: readonly Operation[], check: (operation: Operation) => Promise<void>) {
+  expect(chosen.length).toBeGreaterThan(0);
+  const failures: string[] = [];
+  for (const operation of chosen) {
+    await check(operation).catch((error: unknown) => failures.push(`${operation.name}: ${String(error)}`));
+  }
+  expect(failures).toEqual([]);
+}
+
+const all = () => operations;
+const withBody = () => operations.filter(({ takesBody }) => takesBody);
+const ofAllSchemes = () => operations.filter(({ access }) => access.schemes === 'all');
+const ofBearerAlone = () => operations.filter(({ access }) => access.schemes === 'bearer');
+
+/** The header at fault, where an area names it. */
+const SOURCES: Partial<Record<ProblemKind, string>> = {
+  unauthorized: 'Authorization',
+  forbidden: 'Authorization',
+  'rate-limited': '',
+};
+
+/** Holds an answer to the shape that its area has for the status, member by member. */
+function expectError(operation: Operation, response: TestResponse, kind: ProblemKind, on = server): void {
+  const { status } = KINDS[kind];
+  expect([response.status, response.text]).toEqual([status, expect.any(String)]);
+  if (operation.bodiless.includes(status)) {
+    expect(response.text).toBe('');
+    return;
+  }
+  const area = areaAt(operation.path);
+  const shape = area.shapeOf(status);
+  const id = response.headers.get('x-request-id');
+  const detail = expect.stringMatching(/^\S.*\.$/);
+  const { title } = KINDS[kind];
+  const source = SOURCES[kind] ?? expect.any(String);
+  const type = `${on.context.addresses.errorTypeBase}/${area.name}/${kind}`;
+  expect(response.body).toEqual(
+    {
+      A: { id, error: detail },
+      B: { type, title, status, detail, instance: id },
+      C: { type, title, status, detail, instance: id, logId: id },
+      D: { detail, id, source, status, title },
+    }[shape],
+  );
+  expect(response.headers.get('content-type')).toBe(`${mediaTypeOf(shape)}; charset=utf-8`);
+}
+
+const challengeOf = (response: TestResponse) => response.headers.get('www-authenticate');
+
+/** Of the specification (operations 8 to 11), and `api` for all that it gives none. */
+const SCOPES_OF = {
+  v1: 'api',
+  tagging:
+    'tag_gw tag_gr tag_ow tag_or tag_lw tag_lr asset_gw asset_gr asset_boss_ow asset_client_ow asset_or asset_boss_lw asset_client_lw asset_lr',
+  assessment: 'api',
+  asset: 'asset_gw asset_client_ow asset_boss_ow asset_client_lw asset_boss_lw',
+  streaming: 'api',
+};
+
+describe('Every operation', () => {
+  it('is one of those of the specification, or beside them', () => {
+    expect(operations.length).toBeGreaterThanOrEqual(14);
+    expect(new Set(operations.map(({ name }) => name)).size).toBe(operations.length);
+  });
+
+  it('takes the scopes and the schemes of its area', () =>
+    forEach(all(), async ({ path, access }) => {
+      const area = areaAt(path).name as keyof typeof SCOPES_OF;
+      expect([...access.scopes].sort()).toEqual(SCOPES_OF[area].split(' ').sort());
+      expect(access.schemes).toBe(area === 'v1' ? 'all' : 'bearer');
+    }));
+
+  it.each<[string, RequestOptions]>([
+    ['no credential', {}],
+    ['an unknown token', { token: 'unknown' }],
+    ['an unknown personal access token', { token: 'assay_pat_unknown' }],
+    ['an unknown key', { headers: { 'x-auth': 'unknown' } }],
+    ['a wrong password', { headers: { authorization: `Basic ${btoa('someone@example.com:unknown')}` } }],
+  ])('answers 401 to %s', (_name, credential) =>
+    forEach(all(), async (operation) => {
+      const response = await send(operation, { ...credential, ...(operation.takesBody ? { body: {} } : {}) });
+      expectError(operation, response, 'unauthorized');
+      expect(challengeOf(response)).toMatch(/^Bearer realm="assay"/);
+    }),
+  );
+
+  it('that takes a bearer token alone answers 401 to a good one that comes in another way', () =>
+    forEach(ofBearerAlone(), async (operation) => {
+      const basic = `Basic ${btoa(`${staff.email}:${staff.token}`)}`;
+      for (const headers of [{ 'x-auth': staff.token }, { authorization: basic }] as Record<
+        string,
+        string
+      >[]) {
+        expectError(operation, await send(operation, { headers }), 'unauthorized');
+      }
+    }));
+
+  it('that takes every scheme answers 400 to several at once', () =>
+    forEach(ofAllSchemes(), async (operation) => {
+      const several = { token: staff.token, headers: { 'x-auth': staff.token } };
+      expectError(operation, await send(operation, several), 'invalid-request');
+    }));
+
+  it('answers 403 to each scope that it does not take, and names those that it does', () =>
+    forEach(all(), async (operation) => {
+      const { scopes } = operation.access;
+      for (const [scope, token] of scopeless) {
+        if (scopes.includes(scope)) continue;
+        const response = await send(operation, { token });
+        expectError(operation, response, 'forbidden');
+        expect(challengeOf(response)).toBe(
+          `Bearer realm="assay", error="insufficient_scope", scope="${scopes.join(' ')}"`,
+        );
+      }
+    }));
+
+  it('lets each scope that it takes past that', () =>
+    forEach(all(), async (operation) => {
+      for (const scope of operation.access.scopes) {
+        const token = scopeless.get(scope) as string;
+        const response = await send(operation, { token, ...(operation.takesBody ? { raw: '{' } : {}) });
+        expect([scope, response.status]).toEqual([scope, operation.takesBody ? 400 : 404]);
+      }
+    }));
+
+  it('answers 403 to an address outside the allow list', () =>
+    forEach(all(), async (operation) => {
+      const response = await send(operation, { token: elsewhere });
+      expectError(operation, response, 'forbidden');
+      expect(challengeOf(response)).toBeNull();
+    }));
+
+  it('answers 429 to too many requests, and says when to come again', () =>
+    forEach(all(), async (operation) => {
+      const { token } = await worldOf(limited).user();
+      expect((await send(operation, { token }, limited)).status).not.toBe(429);
+      const response = await send(operation, { token }, limited);
+      expectError(operation, response, 'rate-limited', limited);
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    }));
+
+  it('answers 405 to every other method of its path, and names those that it has', () =>
+    forEach(all(), async (operation) => {
+      const known = methods.get(operation.path) as Set<string>;
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+        if (known.has(method)) continue;
+        const response = await send({ ...operation, method }, { token: staff.token });
+        expectError({ ...operation, bodiless: [] }, response, 'method-not-allowed');
+        expect(response.headers.get('allow')).toBe([...known].sort().join(', '));
+      }
+    }));
+});
+
+describe('Every operation that takes a body', () => {
+  it.each([
+    ['no body', ''],
+    ['broken JSON', '{"name": '],
+    ['an array', '[]'],
+    ['a string', '"name"'],
+    ['null', 'null'],
+    ['a body that is nested too deep', `{"more":${'['.repeat(32)}${']'.repeat(32)}}`],
+  ])('answers 400 to %s', (_what, raw) =>
+    forEach(withBody(), async (operation) => {
+      expectError(operation, await send(operation, { token: tokenFor(operation), raw }), 'invalid-request');
+    }),
+  );
+
+  it('answers 413 to a body over the limit', () =>
+    forEach(withBody(), async (operation) => {
+      const response = await send(operation, { token: tokenFor(operation), raw: TOO_LARGE });
+      expectError(operation, response, 'body-too-large');
+    }));
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml'])(
+    'answers 415 to a body that is called %s',
+    (type) =>
+      forEach(withBody(), async (operation) => {
+        const options = { token: tokenFor(operation), headers: { 'content-type': type }, raw: '{}' };
+        expectError(operation, await send(operation, options), 'unsupported-media-type');
+      }),
+  );
+});
+
+describe('Of several faults', () => {
+  /** Wrong by its type, its size and its form; each request below has all the faults that come after its own as well. */
+  const wrong = { raw: `{${TOO_LARGE}`, headers: PLAIN };
+
+  it('several credentials come first', () =>
+    forEach(ofAllSchemes(), async (operation) => {
+      const headers = { ...PLAIN, 'x-auth': 'unknown' };
+      const response = await send(operation, { ...wrong, token: 'unknown', headers });
+      expectError(operation, response, 'invalid-request');
+    }));
+
+  it('then comes the credential', () =>
+    forEach(all(), async (operation) => {
+      const options = operation.takesBody ? wrong : {};
+      expectError(operation, await send(operation, { ...options, token: 'unknown' }), 'unauthorized');
+    }));
+
+  it('then the allow list, the rate limit and the scope', () =>
+    forEach(all(), async (operation) => {
+      const world = worldOf(limited);
+      const { id } = await world.user();
+      const scopes = ['api', 'tag_gw'].filter((scope) => !operation.access.scopes.includes(scope as Scope));
+      const { token: outside } = await world.token(id, { scopes, allowedAddresses: ['192.0.2.0/24'] });
+      const { token } = await world.token(id, { scopes });
+      const options = operation.takesBody ? wrong : {};
+
+      const lacking = await send(operation, { ...options, token }, limited);
+      expectError(operation, lacking, 'forbidden', limited);
+      expect(challengeOf(lacking)).toMatch(/insufficient_scope/);
+      expectError(operation, await send(operation, { ...options, token }, limited), 'rate-limited', limited);
+      const refused = await send(operation, { ...options, token: outside }, limited);
+      expectError(operation, refused, 'forbidden', limited);
+      expect(challengeOf(refused)).toBeNull();
+    }));
+
+  it('then the type of the body, its size and its form', () =>
+    forEach(withBody(), async (operation) => {
+      const token = tokenFor(operation);
+      expectError(operation, await send(operation, { ...wrong, token: strangerTo(operation) }), 'forbidden');
+      expectError(operation, await send(operation, { ...wrong, token }), 'unsupported-media-type');
+      expectError(operation, await send(operation, { raw: wrong.raw, token }), 'body-too-large');
+      expectError(operation, await send(operation, { raw: '{', token }), 'invalid-request');
+    }));
+});
