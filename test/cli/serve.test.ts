@@ -26,14 +26,20 @@ describe('assay serve', () => {
     expect(await health(server)).toBe(200);
     const { code, stdout, stderr } = await server.stop();
     expect(code).toBe(0);
-    // On PostgreSQL a copy of the migrated template is not new.
-    expect(stderr).toBe(engine() === 'sqlite' ? `New database: ${join(data, 'assay.db')}\n` : '');
+    // A copy of the migrated template is not new.
+    expect(stderr).toBe('');
     const plain = lines(stdout).filter((line) => !line.startsWith('{'));
     expect(plain[0]).toBe(`assay listening on ${server.origin}`);
     expect(server.origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     for (const line of logged(stdout)) expect(JSON.parse(line)).toHaveProperty('time');
     expect(existsSync(join(data, 'demo.json'))).toBe(false);
     expect(await assay.json('organization', 'list')).toEqual([]);
+  });
+
+  it.runIf(engine() === 'sqlite')('says where a new database is', async () => {
+    const fresh = join(data, 'fresh');
+    const { code, stderr } = await assay.run(['organization', 'list'], { data: fresh });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `New database: ${join(fresh, 'assay.db')}\n` });
   });
 
   it('accepts nothing more on SIGTERM, and finishes what runs', async () => {
