@@ -4,6 +4,7 @@ import type { Addresses, Config } from '../config.ts';
 import type { Access } from './access.ts';
 import { type Area, areaAt, AREAS } from './areas.ts';
 import { type DescribedSchema, exampleOf } from './examples.ts';
+import { type JsonSchema, mapSchema } from './map-schema.ts';
 import { KINDS, type ProblemKind } from './problem-kinds.ts';
 import { Problem, problemBody } from './problems.ts';
 
@@ -42,9 +43,8 @@ export interface Document {
   };
 }
 
-/** What a caller can authenticate with. @param authUrl where the implicit flow begins */
-export function securitySchemes(authUrl: string) {
-  const { api: _ownScope, ...scopes } = SCOPES;
+/** What a caller can authenticate with. @param implicitFlow whether this deployment has it */
+export function securitySchemes({ authUrl, clientBaseUrl }: Addresses, implicitFlow: boolean) {
   return {
     bearerAuth: {
       type: 'http',
@@ -60,8 +60,16 @@ export function securitySchemes(authUrl: string) {
     apiKeyAuth: { type: 'apiKey', in: 'header', name: 'X-Auth', description: 'A personal access token.' },
     oauth2: {
       type: 'oauth2',
-      description: 'The access token travels as a bearer token. Any one of the listed scopes is enough.',
-      flows: { implicit: { authorizationUrl: authUrl, scopes } },
+      description:
+        'The access token travels as a bearer token. Any one of the listed scopes is enough. Prefer the authorization code with PKCE (S256) where you can choose.',
+      flows: {
+        ...(implicitFlow ? { implicit: { authorizationUrl: authUrl, scopes: SCOPES } } : {}),
+        authorizationCode: {
+          authorizationUrl: authUrl,
+          tokenUrl: `${clientBaseUrl}/oauth/token`,
+          scopes: SCOPES,
+        },
+      },
     },
   } as const;
 }
@@ -69,28 +77,28 @@ export function securitySchemes(authUrl: string) {
 /** @returns the security requirements that say what a route's access rule checks: any one of them is enough */
 export function securityOf(access: Access): Record<string, string[]>[] {
   if (typeof access === 'string') return [];
-  if (access.schemes === 'all') return [{ bearerAuth: [] }, { basicAuth: [] }, { apiKeyAuth: [] }];
-  const scopes = access.scopes.filter((scope) => scope !== 'api');
-  return [...scopes.map((scope) => ({ oauth2: [scope as string] })), { bearerAuth: [] }];
+  const oauth2 = access.scopes.map((scope) => ({ oauth2: [scope as string] }));
+  if (access.schemes === 'all') return [{ bearerAuth: [] }, { basicAuth: [] }, { apiKeyAuth: [] }, ...oauth2];
+  return [...oauth2, { bearerAuth: [] }];
 }
 
 /** Fills in what no route knows of: addresses, headers, examples; and names what would be repeated. */
 export function completeDocument(
   described: Document,
   addresses: Addresses,
-  deployment: Config['deployment'],
+  { deployment, implicitFlow }: Config,
 ): object {
   const document = JSON.parse(
     JSON.stringify(described, (key, value: unknown) => (key === BATCH_MARK ? undefined : value)),
   ) as Document;
-  const { baseUrl, baseUrlFedramp, clientBaseUrl, authUrl, errorTypeBase } = addresses;
+  const { baseUrl, baseUrlFedramp, clientBaseUrl, errorTypeBase } = addresses;
   const commercial = { url: baseUrl, description: 'V1, commercial deployment' };
   const fedramp = { url: baseUrlFedramp, description: 'V1, government-cloud deployment' };
   // Whoever tries an operation out calls the first, which is the deployment that describes itself.
   const v1 = deployment === 'fedramp' ? [fedramp, commercial] : [commercial, fedramp];
   const client = { url: clientBaseUrl, description: 'Every other area' };
   const { components } = document;
-  components.securitySchemes = securitySchemes(authUrl);
+  components.securitySchemes = securitySchemes(addresses, implicitFlow);
   components.headers = HEADERS;
   const schemas = (components.schemas ??= {});
   const responses = (components.responses ??= {});
@@ -99,7 +107,10 @@ export function completeDocument(
   for (const [path, item] of Object.entries(document.paths)) {
     const area = areaAt(path);
     for (const operation of Object.values(item)) {
-      for (const media of Object.values(operation.requestBody?.content ?? {})) giveExample(media);
+      for (const media of Object.values(operation.requestBody?.content ?? {})) {
+        giveExample(media);
+        media.schema = share(media.schema, schemas);
+      }
       for (const [status, response] of Object.entries(operation.responses)) {
         response.headers = { ...response.headers, ...headersOf(Number(status)) };
         for (const media of Object.values(response.content ?? {})) {
@@ -173,14 +184,19 @@ function errorExample(area: Area, status: number, errorTypeBase: string): object
   }).body;
 }
 
-/** A schema with a title becomes a component of that name. @throws Error when two schemas have one title */
+/**
+ * A schema with a title, and every such one in it, becomes a component of that name.
+ * @throws Error when two schemas have one title
+ */
 function share(schema: DescribedSchema, schemas: Record<string, DescribedSchema>): DescribedSchema {
-  if (schema.title === undefined) return schema;
-  const name = pascalCase(schema.title);
-  const known = (schemas[name] ??= schema);
-  if (JSON.stringify(known) !== JSON.stringify(schema))
-    throw new Error(`Two schemas have the title ${name}.`);
-  return { $ref: `#/components/schemas/${name}` };
+  return mapSchema(schema as JsonSchema, (part: DescribedSchema) => {
+    if (part.title === undefined) return part as JsonSchema;
+    const name = pascalCase(part.title);
+    const known = (schemas[name] ??= part);
+    if (JSON.stringify(known) !== JSON.stringify(part))
+      throw new Error(`Two schemas have the title ${part.title}.`);
+    return { $ref: `#/components/schemas/${name}` };
+  }) as DescribedSchema;
 }
 
 /** An error response becomes a component of its area; one that differs from the area's usual stays where it is. */

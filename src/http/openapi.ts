@@ -22,12 +22,15 @@ const REDIRECT_PAGE = `<!doctype html>
   </body>
 </html>
 `;
-/** Runs between the initializer and the moment when that reads its configuration. */
-const REDIRECT_SCRIPT = `const build = window.SwaggerUIBundle;
+/** Runs between the initializer and the moment when that reads its configuration. Numbers stand before the summaries. */
+const SETUP_SCRIPT = `const numberOf = (entry) => parseInt(entry.getIn(['operation', 'summary']), 10);
+const byNumber = (one, other) => numberOf(one) - numberOf(other);
+const build = window.SwaggerUIBundle;
 window.SwaggerUIBundle = Object.assign(
   (config) =>
     build({
       ...config,
+      operationsSorter: byNumber,
       oauth2RedirectUrl: config.oauth2RedirectUrl.replace('/static/oauth2-redirect.html', '/oauth2-redirect.html'),
     }),
   build,
@@ -44,7 +47,12 @@ const TITLE = 'Assay API';
 
 const DESCRIPTION = `Assay is an open, self-hosted security-testing platform: it organizes assessments, their vulnerabilities, tags, members, assets and ports.
 
-Every operation wants a token: send it as \`Authorization: Bearer <token>\`. Make one [in your account](/account/tokens), or with \`assay token create\`. Each area has one shape for its errors; the \`type\` of a problem is an address that explains it. Every response carries \`X-Request-Id\`, which is also in the log.`;
+Every operation wants a token: send it as \`Authorization: Bearer <token>\`. Make one [in your account](/account/tokens), or with \`assay token create\`. Each area has one shape for its errors; the \`type\` of a problem is an address that explains it, and [/problems](/problems) lists them all. Every response carries \`X-Request-Id\`, which is also in the log.
+
+The version above is that of the API. The software that serves it has a version of its own, which \`assay --version\` tells.`;
+
+/** In the order of the specification. */
+const SECTIONS: readonly AreaName[] = ['v1', 'tagging', 'asset', 'assessment', 'streaming'];
 
 const TAG_DESCRIPTIONS: Readonly<Record<AreaName, string>> = {
   v1: 'Vulnerabilities and their tags, assessment tags, users, testing hours.',
@@ -86,19 +94,18 @@ export async function registerDescription(
         description: DESCRIPTION,
         license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
       },
-      tags: config.areas.map((name) => ({ name: AREAS[name].title, description: TAG_DESCRIPTIONS[name] })),
-      components: { securitySchemes: securitySchemes(addresses.authUrl) },
+      tags: SECTIONS.filter((name) => config.areas.includes(name)).map((name) => ({
+        name: AREAS[name].title,
+        description: TAG_DESCRIPTIONS[name],
+      })),
+      components: { securitySchemes: securitySchemes(addresses, config.implicitFlow) },
     },
     convertConstToEnum: false,
     stripBasePath: false,
     transform: ({ schema, url, route }) => ({ url, schema: describeRoute(schema, route) }),
     transformObject: (input) =>
       'openapiObject' in input
-        ? (completeDocument(
-            input.openapiObject as Document,
-            addresses,
-            config.deployment,
-          ) as typeof input.openapiObject)
+        ? (completeDocument(input.openapiObject as Document, addresses, config) as typeof input.openapiObject)
         : input.swaggerObject,
   });
 
@@ -126,15 +133,14 @@ export async function registerDescription(
     staticCSP: policy,
     theme: {
       title: TITLE,
-      js: [{ filename: 'redirect.js', content: REDIRECT_SCRIPT }],
+      js: [{ filename: 'set-up.js', content: SETUP_SCRIPT }],
       css: [{ filename: 'phone.css', content: PHONE_STYLE }],
     },
-    initOAuth: { clientId: DOCS_CLIENT, appName: TITLE },
+    initOAuth: { clientId: DOCS_CLIENT, appName: TITLE, usePkceWithAuthorizationCodeGrant: true },
     uiConfig: {
       layout: 'BaseLayout',
       deepLinking: true,
       docExpansion: 'list',
-      tagsSorter: 'alpha',
       displayOperationId: true,
       validatorUrl: null,
     },

@@ -4,6 +4,7 @@ import type { Caller } from '../auth/callers.ts';
 import type { Context } from '../context.ts';
 import type { Access } from './access.ts';
 import type { Area } from './areas.ts';
+import { IGNORED_HEADER, IgnoredHeader, listIgnored } from './ignored-properties.ts';
 import { MEDIUM_BODY, SMALL_BODY } from './json-bodies.ts';
 import { errorResponses } from './schemas.ts';
 
@@ -87,6 +88,7 @@ export function registerOperation(app: FastifyInstance, area: Area, declared: Op
   const { id, access, bodiless, params, query, body, handler } = declared;
   const status = Number(Object.keys(declared.answers)[0]);
   const bodyLimit = declared.bodyLimit ?? (body === undefined ? SMALL_BODY : MEDIUM_BODY);
+  const ignoredNames = body === undefined ? undefined : listIgnored(body);
   for (const url of [declared.path, declared.alsoAt]) {
     if (url === undefined) continue;
     app.route({
@@ -103,13 +105,22 @@ export function registerOperation(app: FastifyInstance, area: Area, declared: Op
         ...(query === undefined ? {} : { querystring: query }),
         ...(body === undefined ? {} : { body }),
         response: {
-          ...describeAnswers(declared.answers),
+          ...describeAnswers(declared.answers, ignoredNames !== undefined),
           ...errorResponses(area, errorStatuses(declared), bodiless),
         },
       },
       handler: async (request, reply) => {
         reply.code(status);
-        return handler(request as unknown as OperationRequest<undefined, undefined, undefined>, reply);
+        const answer = handler(
+          request as unknown as OperationRequest<undefined, undefined, undefined>,
+          reply,
+        );
+        const ignored = ignoredNames?.(request.body as object) ?? '';
+        if (ignored === '') return answer;
+        return answer.then((content) => {
+          reply.header(IGNORED_HEADER, ignored);
+          return content;
+        });
       },
     });
   }
@@ -127,13 +138,13 @@ function errorStatuses({ method, access, params, query, body }: Operation): numb
   ];
 }
 
-function describeAnswers(answers: Answers): Record<string, object> {
+function describeAnswers(answers: Answers, mayIgnore: boolean): Record<string, object> {
   return Object.fromEntries(
     Object.entries(answers).map(([status, { description, schema, headers }]) => [
       status,
       {
         description,
-        ...(headers === undefined ? {} : { headers }),
+        headers: { ...headers, ...(mayIgnore ? { [IGNORED_HEADER]: IgnoredHeader } : {}) },
         ...(schema === undefined ? { type: 'null' } : { content: { 'application/json': { schema } } }),
       },
     ]),

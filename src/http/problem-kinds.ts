@@ -20,12 +20,12 @@ export const KINDS = {
   },
   'not-found': {
     status: 404,
-    title: 'There is no such thing',
+    title: 'Not found',
     meaning: 'The path or the thing it names does not exist, or is out of your reach; both look the same.',
   },
   'group-not-found': {
     status: 404,
-    title: 'There is no such assessment group',
+    title: 'Assessment group not found',
     meaning: 'The assessment group does not exist, or is out of your reach; both look the same.',
   },
   'method-not-allowed': {
@@ -35,7 +35,7 @@ export const KINDS = {
   },
   conflict: {
     status: 409,
-    title: 'It conflicts with what exists',
+    title: 'The change conflicts with what exists',
     meaning:
       'The name is taken, or others changed the same thing at the same time. Nothing was changed. Look at what is there, then decide.',
   },
@@ -58,7 +58,7 @@ export const KINDS = {
   },
   'unsupported-media-type': {
     status: 415,
-    title: 'The body is not of a supported type',
+    title: 'The body has an unsupported type',
     meaning: 'The API takes JSON: send the header Content-Type: application/json. Pages take forms only.',
   },
   'range-not-satisfiable': {
@@ -80,13 +80,13 @@ export const KINDS = {
   },
   'internal-error': {
     status: 500,
-    title: 'Something went wrong here',
+    title: 'The server failed',
     meaning:
       'The server failed, through no fault of the request. The reason is in its log, under the request id of the answer.',
   },
   unavailable: {
     status: 503,
-    title: 'The service cannot answer now',
+    title: 'The service is unavailable',
     meaning:
       'The database does not answer, or not in time, or more people sign in than can be checked at once. Nothing was acknowledged. Retry-After says how many seconds to wait before the next try.',
   },

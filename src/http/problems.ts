@@ -104,7 +104,7 @@ const LIBRARY_REFUSALS: Readonly<Record<number, readonly [ProblemKind, string]>>
 function unavailable(cause: unknown): Problem {
   return new Problem(
     'unavailable',
-    `The service cannot answer now. Try again in ${RETRY_AFTER_SECONDS} seconds.`,
+    `The service is unavailable for the moment. Try again in ${RETRY_AFTER_SECONDS} seconds.`,
     { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } },
     { cause },
   );

@@ -5,7 +5,7 @@ import { KINDS, type ProblemKind } from './problem-kinds.ts';
 import { Problem } from './problems.ts';
 
 /** The routes outside the areas: health, readiness, public keys, and what kinds of problem mean. */
-export function registerServerRoutes(app: FastifyInstance, { clock, db, keys }: Context): void {
+export function registerServerRoutes(app: FastifyInstance, { addresses, clock, db, keys }: Context): void {
   const hidden = { schema: { hide: true } } as const;
 
   app.get('/healthz', { config: { operation: 'healthz', access: 'unlimited' }, ...hidden }, async () => ({
@@ -26,6 +26,16 @@ export function registerServerRoutes(app: FastifyInstance, { clock, db, keys }: 
         .send(await keys.jwks()),
   );
 
+  app.get(
+    '/problems',
+    { config: { operation: 'problems', access: 'open' }, ...hidden },
+    async (_request, reply) =>
+      reply
+        .header('cache-control', 'public, max-age=300')
+        .type('text/plain; charset=utf-8')
+        .send(listProblems(addresses.errorTypeBase)),
+  );
+
   app.get<{ Params: { area: string; kind: string } }>(
     '/problems/:area/:kind',
     { config: { operation: 'problem', access: 'open' }, ...hidden },
@@ -38,6 +48,18 @@ export function registerServerRoutes(app: FastifyInstance, { clock, db, keys }: 
         .send(text);
     },
   );
+}
+
+/** @returns every kind of problem, by area, with the `type` that its error bodies carry where they carry one */
+function listProblems(errorTypeBase: string): string {
+  const sections = [...Object.values(AREAS), SERVER_AREA].map((area) => {
+    const kinds = Object.entries(KINDS).filter(([kind]) => explainProblem(area.name, kind) !== undefined);
+    const lines = kinds.map(
+      ([kind, { status, title }]) => `${status}  ${title}\n     ${errorTypeBase}/${area.name}/${kind}`,
+    );
+    return `${area.title}\n\n${lines.join('\n')}\n`;
+  });
+  return `Kinds of problem. Each address explains its own.\n\n${sections.join('\n')}`;
 }
 
 /** @returns what the `type` of an error body stands for, in plain text */

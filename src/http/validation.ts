@@ -2,9 +2,9 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { Fault } from '../domain/shared/failure.ts';
+import { type JsonSchema, mapSchema } from './map-schema.ts';
 import { Problem } from './problems.ts';
 
-type JsonSchema = Record<string, unknown>;
 type Validated = { value: unknown } | { error: Problem };
 
 /** Beyond this many array items, only the first fault is looked for: a hostile body may have a million. */
@@ -34,7 +34,8 @@ function newAjv(options: { allErrors: boolean }): Ajv {
 }
 
 /**
- * Fastify's validator compiler. Path and query values become numbers only where they are written as plain integers;
+ * Fastify's validator compiler. Path and query values become numbers only where they are written as plain integers,
+ * booleans where they are `true`, `false`, `1` or `0`, and lists where a list is due;
  * bodies are never converted and lose nothing. A failure is a `Problem` that tells malformed from invalid
  * (docs/decided.md, section 4).
  */
@@ -42,14 +43,15 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   httpPart === 'body' ? bodyValidator(schema) : parameterValidator(schema);
 
 function parameterValidator(schema: TSchema): (input: unknown) => Validated {
-  const validate = all.compile(schema);
-  const properties = (schema as { properties?: Record<string, { type?: string }> }).properties ?? {};
-  const integers = Object.keys(properties).filter((name) => properties[name]?.type === 'integer');
+  const validate = all.compile(mapSchema(schema as JsonSchema, (part) => part));
+  const { properties = {} } = schema as { properties?: Record<string, JsonSchema> };
+  const converted = Object.entries(properties).filter(([, property]) =>
+    ['integer', 'boolean', 'array'].some((type) => typesOf(property).includes(type)),
+  );
   return (input) => {
     const values = { ...(input as Record<string, unknown>) };
-    for (const name of integers) {
-      const value = values[name];
-      if (typeof value === 'string' && /^-?(0|[1-9]\d*)$/.test(value)) values[name] = Number(value);
+    for (const [name, property] of converted) {
+      if (values[name] !== undefined) values[name] = fromText(values[name], property);
     }
     if (validate(values)) return { value: values };
     const faults = faultsOf(validate);
@@ -61,6 +63,26 @@ function parameterValidator(schema: TSchema): (input: unknown) => Validated {
       }),
     };
   };
+}
+
+const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+/** @returns the value that a parameter writes; what cannot be one stays a text, which validation then refuses */
+function fromText(value: unknown, schema: JsonSchema): unknown {
+  const types = typesOf(schema);
+  if (types.includes('array')) {
+    const items = schema['items'] as JsonSchema | undefined;
+    const list: unknown[] = Array.isArray(value) ? value : [value];
+    return items === undefined ? list : list.map((item) => fromText(item, items));
+  }
+  if (types.includes('integer') && typeof value === 'string' && /^-?(0|[1-9]\d*)$/.test(value))
+    return Number(value);
+  return types.includes('boolean') ? (BOOLEANS.get(value) ?? value) : value;
 }
 
 function bodyValidator(schema: TSchema): (input: unknown) => Validated {
@@ -115,27 +137,29 @@ function compileLater(ajv: Ajv, schema: JsonSchema): () => ValidateFunction {
 }
 
 /** The schema with a demand on every text that both databases can keep it as it is. */
-function withStorableText(schema: JsonSchema): JsonSchema {
-  const { items, properties } = schema as { items?: JsonSchema; properties?: Record<string, JsonSchema> };
-  return {
-    ...schema,
-    ...(schema['type'] === 'string' ? { storable: true } : {}),
-    ...(items === undefined ? {} : { items: withStorableText(items) }),
-    ...(properties === undefined ? {} : { properties: mapValues(properties, withStorableText) }),
-  };
-}
+const withStorableText = (schema: JsonSchema): JsonSchema =>
+  mapSchema(schema, (part) => (typesOf(part).includes('string') ? { ...part, storable: true } : part));
 
 /** The schema with nothing but its JSON types. */
-function typesOnly(schema: JsonSchema): JsonSchema {
-  const kept: JsonSchema = {};
-  // An integer is a JSON number: 1.5 has the right type and the wrong value.
-  if (schema['type'] !== undefined) kept['type'] = schema['type'] === 'integer' ? 'number' : schema['type'];
-  if (schema['items'] !== undefined) kept['items'] = typesOnly(schema['items'] as JsonSchema);
-  if (schema['properties'] !== undefined) {
-    kept['properties'] = mapValues(schema['properties'] as Record<string, JsonSchema>, typesOnly);
-  }
-  return kept;
-}
+const typesOnly = (schema: JsonSchema): JsonSchema =>
+  mapSchema(schema, ({ type, items, properties, additionalProperties, anyOf, oneOf, allOf }) => {
+    const kept = {
+      type: typeof type === 'string' ? numberOf(type) : (type as string[] | undefined)?.map(numberOf),
+      items,
+      properties,
+      // Whether other properties may be there at all is a question of values.
+      additionalProperties: typeof additionalProperties === 'boolean' ? undefined : additionalProperties,
+      // Several choices may have one type.
+      anyOf: anyOf ?? oneOf,
+      allOf,
+    };
+    return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
+  });
+
+/** An integer is a JSON number: 1.5 has the right type and the wrong value. */
+const numberOf = (type: string) => (type === 'integer' ? 'number' : type);
+
+const typesOf = ({ type }: JsonSchema): unknown[] => [type].flat();
 
 /** An array whose length has an answer of its own. */
 interface Batch {
@@ -179,10 +203,6 @@ function findOversized(value: unknown, { path, max }: Batch, dotted = ''): [stri
   return next === undefined
     ? undefined
     : findOversized(next, { path: rest, max }, dotted === '' ? name : `${dotted}.${name}`);
-}
-
-function mapValues<T, R>(object: Record<string, T>, map: (value: T) => R): Record<string, R> {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
 }
 
 /** Whether a body has more array items, at any depth, than are searched for every fault. */

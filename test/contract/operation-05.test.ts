@@ -43,6 +43,24 @@ const expectInvalid = (response: Awaited<ReturnType<typeof update>>, where: obje
   expectProblem(server, response, { area: 'v1', status: 422, kind: 'validation-failed', ...where });
 
 describe('Operation 5: update a vulnerability', () => {
+  it.each([
+    ['a misspelt property', { status: 'Fixed' }, 'status'],
+    ['several', { status: 5, 'tag-names': [], note: null }, 'status, tag-names, note'],
+    [
+      'ten of many',
+      Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`p${n}`, n])),
+      'p0, p1, p2, p3, p4, p5, p6, p7, p8, p9',
+    ],
+    ['names that are tokens alone', { 'a b': 1, 'x\r\nSet-Cookie': 1, é: 1, '': 1, ok: 1 }, 'ok'],
+    ['names that are short', { ['x'.repeat(65)]: 1, ['y'.repeat(64)]: 1 }, 'y'.repeat(64)],
+    ['nothing, of a body without a name that can be told', { 'a b': 1 }, null],
+    ['nothing, of an empty body', {}, null],
+    ['nothing, beside a known property', { status_id: 2, status: 'Fixed' }, null],
+  ])('tells of what it ignored: %s', async (_what, body, ignored) => {
+    const response = await update(body);
+    expect([response.status, response.headers.get('assay-ignored')]).toEqual([200, ignored]);
+  });
+
   it('answers 200 with every field, tags and attachments ordered by id', async () => {
     now = START;
     const first = await tag('first');

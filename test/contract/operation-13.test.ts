@@ -47,7 +47,7 @@ const counted = async (query = '') => {
 const events = async () =>
   (await world.auditEvents()).filter((event) => event.action === 'assessment-group.remove-members');
 
-const NOT_FOUND = { status: 'error', errorCode: 'user_not_found', errorDetail: 'There is no such user.' };
+const NOT_FOUND = { status: 'error', errorCode: 'user_not_found', errorDetail: 'No user has this uid.' };
 const LAST_ADMIN = {
   status: 'error',
   errorCode: 'forbidden',

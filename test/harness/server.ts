@@ -1,8 +1,11 @@
+import type {} from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
 import { inject } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { addressesOf, type Config, loadConfig } from '../../src/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
 import { createTestDatabase } from './database.ts';
+import { answerCheckOf } from './description.ts';
 
 export interface TestResponse {
   status: number;
@@ -55,13 +58,31 @@ export async function startTestServer(
     context,
     origin,
     logs: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
-    request: (method, path, options) => send(origin, method, path, options),
+    async request(method, path, options) {
+      const response = await send(origin, method, path, options);
+      const { status, headers, text } = response;
+      checkOf(app, config)(method, path, { status, type: headers.get('content-type'), text });
+      return response;
+    },
     async close() {
       await app.close();
       await context.db.close();
       await database.drop();
     },
   };
+}
+
+/** By the areas that are described: nothing else of a configuration changes what an answer looks like. */
+const checks = new Map<string, ReturnType<typeof answerCheckOf>>();
+
+function checkOf(app: FastifyInstance, { areas }: Config): ReturnType<typeof answerCheckOf> {
+  const key = areas.join();
+  let check = checks.get(key);
+  if (check === undefined) {
+    check = answerCheckOf(app.swagger());
+    checks.set(key, check);
+  }
+  return check;
 }
 
 /** Sends one request, without following redirects. */

@@ -90,14 +90,43 @@ describe('The API description', () => {
     },
   );
 
-  it('has the security schemes of the specification, the implicit flow with its scopes among them', () => {
-    const { api: _own, ...scopes } = SCOPES;
+  it('has the security schemes of the specification, and its scopes for both flows', () => {
     expect(document.components.securitySchemes).toMatchObject({
       bearerAuth: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
       basicAuth: { type: 'http', scheme: 'basic' },
       apiKeyAuth: { type: 'apiKey', in: 'header', name: 'X-Auth' },
-      oauth2: { type: 'oauth2', flows: { implicit: { authorizationUrl: ADDRESSES.authUrl, scopes } } },
+      oauth2: {
+        type: 'oauth2',
+        flows: {
+          implicit: { authorizationUrl: ADDRESSES.authUrl, scopes: SCOPES },
+          authorizationCode: {
+            authorizationUrl: ADDRESSES.authUrl,
+            tokenUrl: `${ADDRESSES.clientBaseUrl}/oauth/token`,
+            scopes: SCOPES,
+          },
+        },
+      },
     });
+  });
+
+  it('has no implicit flow where the deployment has none', async () => {
+    const other = await startTestServer({ implicitFlow: false });
+    try {
+      const { body } = await other.request('GET', '/openapi.json');
+      expect(Object.keys(body.components.securitySchemes.oauth2.flows)).toEqual(['authorizationCode']);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('has its sections and operations in the order of the specification', () => {
+    const numbers = document.tags.flatMap(({ name }: { name: string }) =>
+      operations()
+        .filter(({ operation }) => operation.tags[0] === name)
+        .map(({ operation }) => parseInt(operation.summary, 10)),
+    );
+    expect(numbers).toEqual(numbers.toSorted((one: number, other: number) => one - other));
+    expect(numbers.length).toBeGreaterThanOrEqual(14);
   });
 
   it('says for each operation who may call it', () => {
@@ -106,11 +135,11 @@ describe('The API description', () => {
       { bearerAuth: [] },
     ];
     const expected = {
-      '/v1/': [{ bearerAuth: [] }, { basicAuth: [] }, { apiKeyAuth: [] }],
+      '/v1/': [{ bearerAuth: [] }, { basicAuth: [] }, { apiKeyAuth: [] }, { oauth2: ['api'] }],
       '/api/tagging/': anyOf(TAG_SCOPES),
       '/api/asset/': anyOf(ASSET_WRITE_SCOPES),
-      '/api/assessment/': [{ bearerAuth: [] }],
-      '/api/streaming/': [{ bearerAuth: [] }],
+      '/api/assessment/': anyOf(['api']),
+      '/api/streaming/': anyOf(['api']),
     };
     for (const { path, operation } of operations()) {
       const [, security] = Object.entries(expected).find(([prefix]) => path.startsWith(prefix)) ?? [];
@@ -232,7 +261,7 @@ describe('The documentation page', () => {
 
   it('answers for what it does not have', async () => {
     const { status, body } = await server.request('GET', '/docs/static/..%2f..%2fpackage.json');
-    expect([status, body.title]).toEqual([404, 'There is no such thing']);
+    expect([status, body.title]).toEqual([404, 'Not found']);
     expect((await server.request('GET', '/docs/static/nothing.js')).status).toBe(404);
     expect((await server.request('POST', '/docs')).status).toBe(405);
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TAG_SCOPES } from '../../src/auth/scopes.ts';
-import { authorizePath, decide, responseOf } from '../harness/authorization.ts';
+import { ALL_SCOPES } from '../../src/auth/scopes.ts';
+import { authorizePath, decide, PKCE, responseOf, VERIFIER } from '../harness/authorization.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
@@ -12,11 +12,14 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe('The documentation', () => {
-  it('offers all 14 scopes, at this server', async () => {
+  it('offers every scope, at this server, by both flows', async () => {
     const { body } = await server.request('GET', '/docs/json');
-    const { authorizationUrl, scopes } = body.components.securitySchemes.oauth2.flows.implicit;
-    expect(authorizationUrl).toBe(`${server.origin}/oauth/authorize`);
-    expect(Object.keys(scopes).sort()).toEqual([...TAG_SCOPES].sort());
+    const { implicit, authorizationCode } = body.components.securitySchemes.oauth2.flows;
+    for (const { authorizationUrl, scopes } of [implicit, authorizationCode]) {
+      expect(authorizationUrl).toBe(`${server.origin}/oauth/authorize`);
+      expect(Object.keys(scopes).sort()).toEqual([...ALL_SCOPES].sort());
+    }
+    expect(authorizationCode.tokenUrl).toBe(`${server.origin}/oauth/token`);
   });
 
   it('signs in as assay-docs, and is answered at a page of its own', async () => {
@@ -56,12 +59,47 @@ describe('The documentation', () => {
       response_type: 'token',
       client_id: 'assay-docs',
       redirect_uri,
-      scope: TAG_SCOPES.join(' '),
+      scope: ALL_SCOPES.join(' '),
     });
     const { address, fragment } = responseOf(await decide(visitor, path, 'allow'));
     expect(address).toBe(redirect_uri);
     expect(fragment['scope']).toBe(
-      'tag_ow tag_or tag_lw tag_lr asset_client_ow asset_client_lw asset_or asset_lr',
+      'api tag_ow tag_or tag_lw tag_lr asset_client_ow asset_client_lw asset_or asset_lr',
     );
+  });
+
+  it('tries operations without scopes of their own with a code and PKCE as well', async () => {
+    const world = worldOf(server);
+    const { uid } = await world.organization();
+    const account = await world.account({ organization: uid, admin: true });
+    const assessment = await world.assessment(uid);
+    const visitor = newVisitor(server);
+    await visitor.signIn(account.email, account.password);
+    const redirect_uri = `${server.origin}/docs/oauth2-redirect.html`;
+    const path = authorizePath({
+      response_type: 'code',
+      client_id: 'assay-docs',
+      redirect_uri,
+      scope: 'api',
+      ...PKCE,
+    });
+    const { query } = responseOf(await decide(visitor, path, 'allow'));
+    // The page sends an empty secret.
+    const form = {
+      grant_type: 'authorization_code',
+      code: query['code'] ?? '',
+      client_id: 'assay-docs',
+      client_secret: '',
+      redirect_uri,
+      code_verifier: VERIFIER,
+    };
+    const { body } = await server.request('POST', '/oauth/token', {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      raw: new URLSearchParams(form).toString(),
+    });
+    const hours = await server.request('GET', `/v1/assessments/${assessment.uid}/testing_hours`, {
+      token: body.access_token,
+    });
+    expect([body.scope, hours.status]).toEqual(['api', 200]);
   });
 });

@@ -48,7 +48,7 @@ describe('Security headers', () => {
   });
 
   it('let public answers be kept for a while', async () => {
-    for (const path of ['/.well-known/jwks.json', '/openapi.json', '/problems/v1/conflict']) {
+    for (const path of ['/.well-known/jwks.json', '/openapi.json', '/problems', '/problems/v1/conflict']) {
       const { headers } = await server.request('GET', path);
       expect([path, headers.get('cache-control')]).toEqual([path, 'public, max-age=300']);
     }

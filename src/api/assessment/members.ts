@@ -79,46 +79,55 @@ const UserName = Type.Unsafe<string | undefined>({
   examples: ['Ada Example'],
 });
 
-const MemberList = Type.Object({
-  members: Type.Array(
-    Type.Object({
-      userUid: Type.String({ maxLength: MAX_TEXT, examples: [USER_UID] }),
-      role: Type.String({ enum: [...GROUP_ROLES], maxLength: 32, examples: ROLE.examples }),
-      id: Type.Integer({ description: 'The membership.' }),
-      createdAt: DateTime,
-      userEmail: Type.Optional(Type.String({ maxLength: MAX_TEXT, examples: ['ada@acme.example'] })),
-      userName: Type.Optional(UserName),
+const GroupMemberBody = Type.Object(
+  {
+    userUid: Type.String({ maxLength: MAX_TEXT, examples: [USER_UID] }),
+    role: Type.String({ enum: [...GROUP_ROLES], maxLength: 32, examples: ROLE.examples }),
+    id: Type.Integer({ description: 'The membership.' }),
+    createdAt: DateTime,
+    userEmail: Type.Optional(Type.String({ maxLength: MAX_TEXT, examples: ['ada@acme.example'] })),
+    userName: Type.Optional(UserName),
+  },
+  { title: 'Group member' },
+);
+
+const Pagination = Type.Object(
+  {
+    total: count,
+    page: Type.Integer({ minimum: 1 }),
+    perPage: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE }),
+    totalPages: count,
+    self: PageLink,
+    prev: Type.Optional(PageLink),
+    next: Type.Optional(PageLink),
+    first: PageLink,
+    last: PageLink,
+  },
+  { title: 'Pagination', examples: [PAGINATION] },
+);
+
+const GroupAction = Type.Object(
+  {
+    name: Type.String({ maxLength: 64 }),
+    method: Type.String({ maxLength: 16 }),
+    href: PageLink,
+  },
+  { title: 'Group action', examples: [ACTION] },
+);
+
+const MemberList = Type.Object(
+  {
+    members: Type.Array(GroupMemberBody, { maxItems: MAX_PER_PAGE }),
+    metadata: Type.Object({
+      pagination: Pagination,
+      actions: Type.Array(GroupAction, {
+        maxItems: 16,
+        description: 'What this caller may do with the group.',
+      }),
     }),
-    { maxItems: MAX_PER_PAGE },
-  ),
-  metadata: Type.Object({
-    pagination: Type.Object(
-      {
-        total: count,
-        page: Type.Integer({ minimum: 1 }),
-        perPage: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE }),
-        totalPages: count,
-        self: PageLink,
-        prev: Type.Optional(PageLink),
-        next: Type.Optional(PageLink),
-        first: PageLink,
-        last: PageLink,
-      },
-      { examples: [PAGINATION] },
-    ),
-    actions: Type.Array(
-      Type.Object(
-        {
-          name: Type.String({ maxLength: 64 }),
-          method: Type.String({ maxLength: 16 }),
-          href: PageLink,
-        },
-        { examples: [ACTION] },
-      ),
-      { maxItems: 16, description: 'What this caller may do with the group.' },
-    ),
-  }),
-});
+  },
+  { title: 'Group members' },
+);
 
 const RemoveBody = Type.Object({
   userUids: Type.Array(
@@ -132,52 +141,58 @@ const RemoveBody = Type.Object({
   ),
 });
 
-const Removals = Type.Object({
-  results: Type.Array(
-    Type.Object({
-      userUid: Type.String({ maxLength: 64, examples: [USER_UID] }),
-      status: Type.String({
-        enum: [...REMOVAL_STATUSES],
-        maxLength: 16,
-        description: 'noop: a user of the organization who is not in the group.',
-        examples: ['removed'],
-      }),
-      errorCode: Type.Optional(
-        Type.String({
-          enum: [...REMOVAL_ERRORS],
-          maxLength: 32,
-          description:
-            'With the status error alone. user_not_in_org is told to staff, to others it is user_not_found.',
-        }),
+const Removals = Type.Object(
+  {
+    results: Type.Array(
+      Type.Object(
+        {
+          userUid: Type.String({ maxLength: 64, examples: [USER_UID] }),
+          status: Type.String({
+            enum: [...REMOVAL_STATUSES],
+            maxLength: 16,
+            description: 'noop: a user of the organization who is not in the group.',
+            examples: ['removed'],
+          }),
+          errorCode: Type.Optional(
+            Type.String({
+              enum: [...REMOVAL_ERRORS],
+              maxLength: 32,
+              description:
+                'With the status error alone. user_not_in_org is told to staff, to others it is user_not_found.',
+            }),
+          ),
+          errorDetail: Type.Optional(
+            Type.String({ maxLength: MAX_TEXT, description: 'With the status error alone.' }),
+          ),
+        },
+        { title: 'Removal result' },
       ),
-      errorDetail: Type.Optional(
-        Type.String({ maxLength: MAX_TEXT, description: 'With the status error alone.' }),
+      {
+        maxItems: MAX_REMOVED_AT_ONCE,
+        description: 'In the order of the request.',
+        examples: [
+          [
+            { userUid: USER_UID, status: 'removed' },
+            {
+              userUid: 'nobody',
+              status: 'error',
+              errorCode: 'user_not_found',
+              errorDetail: 'No user has this uid.',
+            },
+          ],
+        ],
+      },
+    ),
+    metadata: Type.Object({
+      processedAt: DateTime,
+      counts: Type.Object(
+        { added: count, removed: count, noop: count, error: count },
+        { examples: [{ added: 0, removed: 1, noop: 0, error: 1 }] },
       ),
     }),
-    {
-      maxItems: MAX_REMOVED_AT_ONCE,
-      description: 'In the order of the request.',
-      examples: [
-        [
-          { userUid: USER_UID, status: 'removed' },
-          {
-            userUid: 'nobody',
-            status: 'error',
-            errorCode: 'user_not_found',
-            errorDetail: 'There is no such user.',
-          },
-        ],
-      ],
-    },
-  ),
-  metadata: Type.Object({
-    processedAt: DateTime,
-    counts: Type.Object(
-      { added: count, removed: count, noop: count, error: count },
-      { examples: [{ added: 0, removed: 1, noop: 0, error: 1 }] },
-    ),
-  }),
-});
+  },
+  { title: 'Removal results' },
+);
 
 export const declareListGroupMembers = ({ addresses, db }: Context) =>
   operation({

@@ -26,13 +26,16 @@ const criticalityBody = (maxItems: number) =>
     assetUids: Type.Array(AssetUid, { minItems: 1, maxItems }),
   });
 
-const UpdatedCount = Type.Object({
-  updatedCount: Type.Integer({
-    minimum: 0,
-    description: 'How many assets have another criticality now than before.',
-    examples: [3],
-  }),
-});
+const UpdatedCount = Type.Object(
+  {
+    updatedCount: Type.Integer({
+      minimum: 0,
+      description: 'How many assets have another criticality now than before.',
+      examples: [3],
+    }),
+  },
+  { title: 'Updated count' },
+);
 
 export const declareUpdateAssetCriticality = ({ clock, config, db }: Context) =>
   operation({

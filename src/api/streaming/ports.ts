@@ -49,24 +49,31 @@ const PortsQuery = Type.Object({
   ),
 });
 
-const PortBody = Type.Object({
-  number: Type.Integer({ minimum: 0, maximum: 65_535, examples: [443] }),
-  protocol: Type.String({ enum: [...PROTOCOLS], maxLength: 8, examples: ['tcp'] }),
-  observed_state: Type.String({ enum: [...LISTED_STATES], maxLength: 8, examples: ['open'] }),
-  service_name: unknownText('https'),
-  service_banner: unknownText('nginx 1.24.0'),
-  product_name: unknownText('nginx'),
-  product_version: unknownText('1.24.0'),
-  cpe: unknownText('cpe:/a:igor_sysoev:nginx:1.24.0'),
-  first_seen: DateTime,
-  last_seen: DateTime,
-});
+const PortBody = Type.Object(
+  {
+    number: Type.Integer({ minimum: 0, maximum: 65_535, examples: [443] }),
+    protocol: Type.String({ enum: [...PROTOCOLS], maxLength: 8, examples: ['tcp'] }),
+    observed_state: Type.String({ enum: [...LISTED_STATES], maxLength: 8, examples: ['open'] }),
+    service_name: unknownText('https'),
+    service_banner: unknownText('nginx 1.24.0'),
+    product_name: unknownText('nginx'),
+    product_version: unknownText('1.24.0'),
+    cpe: unknownText('cpe:/a:igor_sysoev:nginx:1.24.0'),
+    first_seen: DateTime,
+    last_seen: DateTime,
+  },
+  { title: 'Port' },
+);
 
 const PORTS_URL = `http://127.0.0.1:8080/api/streaming/v1/acme/assets/${ASSET_UID}/ports`;
 
 const Links = Type.Object(
   { next: Type.Optional(PageLink), prev: Type.Optional(PageLink) },
-  { description: 'Absent at the ends.', examples: [{ next: `${PORTS_URL}?page=2` }] },
+  {
+    title: 'Port list links',
+    description: 'Absent at the ends.',
+    examples: [{ next: `${PORTS_URL}?page=2` }],
+  },
 );
 
 const Meta = Type.Object(
@@ -76,28 +83,31 @@ const Meta = Type.Object(
     per_page: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE }),
     total_pages: Type.Integer({ minimum: 0 }),
   },
-  { examples: [{ total: 120, page: 1, per_page: 100, total_pages: 2 }] },
+  { title: 'Port list meta', examples: [{ total: 120, page: 1, per_page: 100, total_pages: 2 }] },
 );
 
 const nothing = (description: string): TSchema => Type.Array(Type.Object({}), { maxItems: 0, description });
 
-const PortList = Type.Object({
-  data: Type.Object({
-    type: Type.String({ const: 'asset_list', maxLength: 16 }),
-    id: Type.String({ maxLength: 24, description: 'The uid of the asset.', examples: [ASSET_UID] }),
-    attributes: Type.Object({
-      asset_uid: Type.String({ maxLength: 24, examples: [ASSET_UID] }),
-      ports: Type.Array(PortBody, { maxItems: MAX_PER_PAGE }),
+const PortList = Type.Object(
+  {
+    data: Type.Object({
+      type: Type.String({ const: 'asset_list', maxLength: 16 }),
+      id: Type.String({ maxLength: 24, description: 'The uid of the asset.', examples: [ASSET_UID] }),
+      attributes: Type.Object({
+        asset_uid: Type.String({ maxLength: 24, examples: [ASSET_UID] }),
+        ports: Type.Array(PortBody, { maxItems: MAX_PER_PAGE }),
+      }),
+      links: Links,
+      meta: Meta,
+      relationships: Type.Object({}, { description: 'Empty.' }),
     }),
+    errors: nothing('Empty: an error is a response of its own.'),
+    included: nothing('Empty.'),
     links: Links,
     meta: Meta,
-    relationships: Type.Object({}, { description: 'Empty.' }),
-  }),
-  errors: nothing('Empty: an error is a response of its own.'),
-  included: nothing('Empty.'),
-  links: Links,
-  meta: Meta,
-});
+  },
+  { title: 'Port list' },
+);
 
 export const declareListPorts = ({ addresses, db }: Context) =>
   operation({

@@ -63,23 +63,25 @@ const changeBody = (maxItems: number) =>
     ),
   });
 
-const AssetTags = Type.Object({
-  tags: Type.Array(
-    Type.Object({
-      uid: Type.String({ maxLength: MAX_TEXT, examples: ['0a1b2c3d4e5f'] }),
-      name: Type.String({ maxLength: MAX_TEXT, examples: ['internet-facing'] }),
-      orgUid: Type.String({ maxLength: MAX_TEXT, examples: ['acme'] }),
-      entities: Type.Array(
-        Type.Object({
-          uid: Type.String({ maxLength: MAX_TEXT, examples: ['5f0c1e2d3b4a59687786a5b4'] }),
-          entityType: Type.Literal('asset'),
-        }),
-        { maxItems: 100_000 },
-      ),
-    }),
-    { maxItems: 100_000 },
-  ),
-});
+const TaggedEntity = Type.Object(
+  {
+    uid: Type.String({ maxLength: MAX_TEXT, examples: ['5f0c1e2d3b4a59687786a5b4'] }),
+    entityType: Type.Literal('asset'),
+  },
+  { title: 'Tagged entity' },
+);
+
+const AssetTag = Type.Object(
+  {
+    uid: Type.String({ maxLength: MAX_TEXT, examples: ['0a1b2c3d4e5f'] }),
+    name: Type.String({ maxLength: MAX_TEXT, examples: ['internet-facing'] }),
+    orgUid: Type.String({ maxLength: MAX_TEXT, examples: ['acme'] }),
+    entities: Type.Array(TaggedEntity, { maxItems: 100_000 }),
+  },
+  { title: 'Asset tag' },
+);
+
+const AssetTags = Type.Object({ tags: Type.Array(AssetTag, { maxItems: 100_000 }) }, { title: 'Asset tags' });
 
 const count = (description: string) => ({ description, type: 'integer' });
 const PAGINATION_HEADERS = {

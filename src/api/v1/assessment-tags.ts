@@ -16,10 +16,13 @@ const CreateBody = Type.Object({
   }),
 });
 
-const AssessmentTag = Type.Object({
-  id: Type.Integer(),
-  name: storedText('external'),
-});
+const AssessmentTag = Type.Object(
+  {
+    id: Type.Integer(),
+    name: storedText('external'),
+  },
+  { title: 'Assessment tag' },
+);
 
 export const declareCreateAssessmentTag = ({ clock, db }: Context) =>
   operation({

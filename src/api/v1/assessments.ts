@@ -5,11 +5,14 @@ import { operation } from '../../http/operation.ts';
 import { DateTime } from '../../http/schemas.ts';
 import { idPath, V1_ACCESS } from './row-ids.ts';
 
-const TestingHours = Type.Object({
-  stats_total: Type.Number({ description: 'Hours, two decimals.', examples: [37.25] }),
-  from: DateTime,
-  to: DateTime,
-});
+const TestingHours = Type.Object(
+  {
+    stats_total: Type.Number({ description: 'Hours, two decimals.', examples: [37.25] }),
+    from: DateTime,
+    to: DateTime,
+  },
+  { title: 'Testing hours' },
+);
 
 export const declareGetTestingHours = ({ clock, db }: Context) =>
   operation({

@@ -6,24 +6,27 @@ import { operation } from '../../http/operation.ts';
 import { MAX_RESULTS, MAX_TEXT, storedText } from '../../http/schemas.ts';
 import { idPath, rowId, V1_ACCESS } from './row-ids.ts';
 
-const User = Type.Object({
-  id: Type.Integer(),
-  email: storedText('spare@acme.example'),
-  assessment_ids: Type.Array(storedText('acme-web-2026'), {
-    maxItems: MAX_RESULTS,
-    description: 'The assessments that the user can access.',
-  }),
-  banned: Type.Boolean(),
-  admin: Type.Optional(Type.Boolean({ description: 'Shown to admins only.' })),
-  invite_url: Type.Optional(
-    Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      maxLength: MAX_TEXT,
-      examples: [null],
-      description: 'Shown to admins only; `null` once the invitation is accepted.',
+const User = Type.Object(
+  {
+    id: Type.Integer(),
+    email: storedText('spare@acme.example'),
+    assessment_ids: Type.Array(storedText('acme-web-2026'), {
+      maxItems: MAX_RESULTS,
+      description: 'The assessments that the user can access.',
     }),
-  ),
-});
+    banned: Type.Boolean(),
+    admin: Type.Optional(Type.Boolean({ description: 'Shown to admins only.' })),
+    invite_url: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        maxLength: MAX_TEXT,
+        examples: [null],
+        description: 'Shown to admins only; `null` once the invitation is accepted.',
+      }),
+    ),
+  },
+  { title: 'User' },
+);
 
 export const declareBanUser = ({ addresses, clock, db, keys }: Context) =>
   operation({

@@ -35,27 +35,32 @@ const UpdateBody = Type.Object({
   ),
 });
 
-const Vulnerability = Type.Object({
-  id: Type.Integer(),
-  title: storedText('SQL injection in the search form'),
-  description: storedText('The parameter q reaches the database as it is.'),
-  severity: storedText('Critical'),
-  status: storedText('Fixed'),
-  cvss_score: Type.Unsafe<number | null>({ type: ['number', 'null'], examples: [9.8] }),
-  created_at: DateTime,
-  updated_at: DateTime,
-  tags: Type.Array(VulnerabilityTag, { maxItems: MAX_RESULTS }),
-  attachments: Type.Array(
-    Type.Object({
-      id: Type.Integer(),
-      filename: storedText('request.txt'),
-      content_type: storedText('text/plain'),
-      file_size: Type.Integer({ description: 'Bytes.', examples: [2048] }),
-      created_at: DateTime,
-    }),
-    { maxItems: MAX_RESULTS },
-  ),
-});
+const Attachment = Type.Object(
+  {
+    id: Type.Integer(),
+    filename: storedText('request.txt'),
+    content_type: storedText('text/plain'),
+    file_size: Type.Integer({ description: 'Bytes.', examples: [2048] }),
+    created_at: DateTime,
+  },
+  { title: 'Attachment' },
+);
+
+const Vulnerability = Type.Object(
+  {
+    id: Type.Integer(),
+    title: storedText('SQL injection in the search form'),
+    description: storedText('The parameter q reaches the database as it is.'),
+    severity: storedText('Critical'),
+    status: storedText('Fixed'),
+    cvss_score: Type.Unsafe<number | null>({ type: ['number', 'null'], examples: [9.8] }),
+    created_at: DateTime,
+    updated_at: DateTime,
+    tags: Type.Array(VulnerabilityTag, { maxItems: MAX_RESULTS }),
+    attachments: Type.Array(Attachment, { maxItems: MAX_RESULTS }),
+  },
+  { title: 'Vulnerability' },
+);
 
 export const declareUpdateVulnerability = ({ clock, db }: Context) =>
   operation({

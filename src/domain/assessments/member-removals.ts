@@ -158,5 +158,5 @@ function reasonToStay(
       errorDetail: "The user is not of the group's organization.",
     };
   }
-  return { status: 'error', errorCode: 'user_not_found', errorDetail: 'There is no such user.' };
+  return { status: 'error', errorCode: 'user_not_found', errorDetail: 'No user has this uid.' };
 }

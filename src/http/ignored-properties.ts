@@ -1,0 +1,38 @@
+import type { TSchema } from 'typebox';
+
+/** Names what of a body was ignored, where nothing in it was known. */
+export const IGNORED_HEADER = 'Assay-Ignored';
+
+/** RFC 9110, section 5.6.2: no other name can break out of a header, and none is longer than people write. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/;
+const MAX_NAMES = 10;
+
+export const IgnoredHeader = {
+  type: 'string',
+  description:
+    'The properties of the body that were ignored, when it had none that this operation knows: at most ten, and none that is longer than 64 characters or no token of RFC 9110.',
+  maxLength: 658,
+};
+
+/**
+ * For an operation whose body may be empty: one that has only properties that it does not know is accepted and changes
+ * nothing, which whoever misspelt them should be told (docs/decided.md, section 3).
+ * @param schema of a body
+ * @returns a function from a body to what the header says, or nothing; absent for a body that has to have something
+ */
+export function listIgnored(schema: TSchema): ((body: object) => string) | undefined {
+  const { properties = {}, required = [] } = schema as {
+    properties?: Record<string, unknown>;
+    required?: string[];
+  };
+  const known = new Set(Object.keys(properties));
+  if (known.size === 0 || required.length > 0) return undefined;
+  return (body) => {
+    const ignored: string[] = [];
+    for (const name in body) {
+      if (known.has(name)) return '';
+      if (ignored.length < MAX_NAMES && TOKEN.test(name)) ignored.push(name);
+    }
+    return ignored.join(', ');
+  };
+}

@@ -1,0 +1,37 @@
+/** A JSON Schema, as TypeBox makes it. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Keywords whose value says something of the schema that they stand in. */
+const PLAIN: ReadonlySet<string> = new Set(
+  [
+    '$ref type enum const default required format pattern',
+    'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf',
+    'minLength maxLength minItems maxItems uniqueItems minProperties maxProperties',
+    'title description examples deprecated x-batch',
+  ].flatMap((names) => names.split(' ')),
+);
+/** Keywords whose value is a schema, is several of them by name, or is a list of them. */
+const ONE: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not']);
+const NAMED: ReadonlySet<string> = new Set(['properties', 'patternProperties']);
+const SEVERAL: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf']);
+
+/**
+ * Changes a schema and every schema in it, the inner ones first.
+ * @throws Error for a keyword that nobody here knows, which whatever reads schemas would pass over in silence
+ */
+export function mapSchema(schema: JsonSchema, change: (schema: JsonSchema) => JsonSchema): JsonSchema {
+  const inner = (value: unknown) =>
+    typeof value === 'boolean' ? value : mapSchema(value as JsonSchema, change);
+  const mapped: Record<string, unknown> = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (PLAIN.has(keyword)) mapped[keyword] = value;
+    else if (ONE.has(keyword)) mapped[keyword] = inner(value);
+    else if (SEVERAL.has(keyword)) mapped[keyword] = (value as unknown[]).map(inner);
+    else if (NAMED.has(keyword)) {
+      mapped[keyword] = Object.fromEntries(
+        Object.entries(value as object).map(([name, property]) => [name, inner(property)]),
+      );
+    } else throw new Error(`A schema has the keyword ${keyword}, which mapSchema does not know.`);
+  }
+  return change(mapped);
+}

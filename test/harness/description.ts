@@ -1,0 +1,103 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { mapSchema } from '../../src/http/map-schema.ts';
+
+/** What is looked at of an answer. */
+export interface Answer {
+  status: number;
+  /** The value of `Content-Type`; `null` without one. */
+  type: string | null;
+  text: string;
+}
+
+interface Described {
+  name: string;
+  segments: readonly string[];
+  method: string;
+  responses: Record<string, any>;
+}
+
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/**
+ * Holds answers to an API description: the status, the media type and the body, which may have nothing beside what is
+ * described.
+ * @returns a function that throws for an answer of a described operation that is not as described
+ */
+export function answerCheckOf(document: any): (method: string, path: string, answer: Answer) => void {
+  const ajv = new Ajv2020({ strict: false, formats: { 'date-time': DATE_TIME } });
+  ajv.addSchema({ $id: 'description', components: { schemas: closed(document.components.schemas) } });
+  const operations = Object.entries<any>(document.paths).flatMap(
+    ([path, { servers: _servers, ...methods }]) =>
+      Object.entries<any>(methods).map(([method, { operationId, responses }]): Described => ({
+        name: operationId,
+        segments: path.split('/'),
+        method: method.toUpperCase(),
+        responses,
+      })),
+  );
+  const validators = new Map<unknown, ValidateFunction>();
+  const validatorOf = (schema: any): ValidateFunction => {
+    const known = validators.get(schema);
+    if (known !== undefined) return known;
+    const made = ajv.compile(
+      typeof schema.$ref === 'string' ? { $ref: `description${schema.$ref}` } : closedOne(schema),
+    );
+    validators.set(schema, made);
+    return made;
+  };
+
+  return (method, path, { status, type, text }) => {
+    const operation = operations.find((one) => one.method === method && fits(one.segments, path));
+    if (operation === undefined) return;
+    const where = `The answer ${status} of ${operation.name}`;
+    const response = follow(document, operation.responses[status]);
+    if (response === undefined) throw new Error(`${where} is not in the API description.`);
+    if (response.content === undefined) {
+      if (text !== '') throw new Error(`${where} is described without a body and has one: ${text}`);
+      return;
+    }
+    const media = response.content[type?.split(';', 1)[0] ?? ''];
+    if (media === undefined) throw new Error(`${where} has the type ${type}, which is not described.`);
+    const validate = validatorOf(media.schema);
+    if (!validate(JSON.parse(text))) {
+      throw new Error(`${where} is not as described: ${ajv.errorsText(validate.errors)} in ${text}`);
+    }
+  };
+}
+
+/** An object has the properties that are described, and no others. */
+function closedOne(schema: any): any {
+  const refs = (part: any): any =>
+    part.properties === undefined || part.additionalProperties !== undefined
+      ? part
+      : { ...part, additionalProperties: false };
+  return mapSchema(schema, refs);
+}
+
+function closed(schemas: Record<string, any>): Record<string, any> {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, closedOne(schema)]));
+}
+
+function follow(document: any, part: any): any {
+  if (part?.$ref === undefined) return part;
+  return (part.$ref as string)
+    .split('/')
+    .slice(1)
+    .reduce((value, key) => value[key], document);
+}
+
+function fits(segments: readonly string[], path: string): boolean {
+  const given = path.split('?', 1)[0]?.split('/') ?? [];
+  return (
+    given.length === segments.length &&
+    segments.every((segment, index) => segment.startsWith('{') || segment === decoded(given[index] ?? ''))
+  );
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
