@@ -26,6 +26,8 @@ declare module 'fastify' {
     /** The operation's name in metrics and log lines. */
     operation: string;
     access: Access;
+    /** How the body calls the inputs of the rule, where it has another name for them. */
+    inputs?: Readonly<Record<string, string>>;
     /** Statuses that this route answers without a body. */
     bodiless?: readonly number[];
   }

@@ -9,6 +9,7 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { Context } from '../context.ts';
+import { Failure, renameFaults } from '../domain/shared/failure.ts';
 import { type AccessDependencies, checkAccess } from './access.ts';
 import { type Area, areaAt } from './areas.ts';
 import { logFailure } from './failure-log.ts';
@@ -64,7 +65,9 @@ const MAX_PATH_TOLD = 200;
 /** Every error below this scope, and every unknown path, is answered in the area's shape. */
 export function answerErrors(scope: FastifyInstance, area: Area, { addresses, log }: Context): void {
   scope.setErrorHandler(async (error, request, reply) => {
-    const problem = toProblem(error, area);
+    const { inputs } = request.routeOptions.config;
+    const named = inputs !== undefined && error instanceof Failure ? renameFaults(error, inputs) : error;
+    const problem = toProblem(named, area);
     if (problem.status >= 500) logFailure(log, request.id, problem);
     // A clash is nobody's fault, and worth a look when it is frequent.
     if (problem.status === 409)

@@ -52,6 +52,8 @@ interface Declaration<P, Q, B, A extends Answers> {
   params?: P;
   query?: Q;
   body?: B;
+  /** How the body calls the inputs of the rule, where it has another name for them: faults are told by these. */
+  inputs?: Readonly<Record<string, string>>;
   /** In bytes; absent, `MEDIUM_BODY`, and `SMALL_BODY` for an operation that reads no body. */
   bodyLimit?: number;
   /** By status. The first is the one that is sent unless the handler sets another. */
@@ -85,7 +87,7 @@ export function operation<
 
 /** Adds an operation to its area. */
 export function registerOperation(app: FastifyInstance, area: Area, declared: Operation): void {
-  const { id, access, bodiless, params, query, body, handler } = declared;
+  const { id, access, bodiless, inputs, params, query, body, handler } = declared;
   const status = Number(Object.keys(declared.answers)[0]);
   const bodyLimit = declared.bodyLimit ?? (body === undefined ? SMALL_BODY : MEDIUM_BODY);
   const ignoredNames = body === undefined ? undefined : listIgnored(body);
@@ -95,7 +97,12 @@ export function registerOperation(app: FastifyInstance, area: Area, declared: Op
       method: declared.method,
       url,
       bodyLimit,
-      config: { operation: id, access, ...(bodiless === undefined ? {} : { bodiless }) },
+      config: {
+        operation: id,
+        access,
+        ...(inputs === undefined ? {} : { inputs }),
+        ...(bodiless === undefined ? {} : { bodiless }),
+      },
       schema: {
         hide: url !== declared.path,
         operationId: id,

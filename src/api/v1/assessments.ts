@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
 import { testingHours } from '../../domain/assessments/testing-hours.ts';
+import { isoTime } from '../../domain/shared/time.ts';
 import { operation } from '../../http/operation.ts';
 import { DateTime } from '../../http/schemas.ts';
 import { idPath, V1_ACCESS } from './row-ids.ts';
@@ -25,5 +26,8 @@ export const declareGetTestingHours = ({ clock, db }: Context) =>
     access: V1_ACCESS,
     params: idPath('The id of an assessment.', 'acme-web-2026'),
     answers: { 200: { description: 'The testing hours.', schema: TestingHours } },
-    handler: ({ caller, params }) => testingHours(db.read, caller, params.id, clock()),
+    async handler({ caller, params }) {
+      const { total, from, to } = await testingHours(db.read, caller, params.id, clock());
+      return { stats_total: total, from: isoTime(from), to: isoTime(to) };
+    },
   });

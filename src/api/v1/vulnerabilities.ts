@@ -1,13 +1,17 @@
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
 import { VULNERABILITY_STATUSES } from '../../domain/vulnerabilities/vulnerabilities.ts';
-import { updateVulnerability } from '../../domain/vulnerabilities/vulnerability-changes.ts';
+import {
+  updateVulnerability,
+  type Vulnerability,
+} from '../../domain/vulnerabilities/vulnerability-changes.ts';
+import { isoTime } from '../../domain/shared/time.ts';
 import { MEDIUM_BODY } from '../../http/json-bodies.ts';
 import { operation } from '../../http/operation.ts';
 import { DateTime, MAX_RESULTS, storedText } from '../../http/schemas.ts';
 import { idPath, rowId, V1_ACCESS } from './row-ids.ts';
 import { TagName } from './tag-names.ts';
-import { VulnerabilityTag } from './vulnerability-tags.ts';
+import { vulnerabilityTagBody, VulnerabilityTagBody } from './vulnerability-tags.ts';
 
 /** The largest integer that JSON carries exactly, and the largest id. */
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
@@ -35,7 +39,7 @@ const UpdateBody = Type.Object({
   ),
 });
 
-const Attachment = Type.Object(
+const AttachmentBody = Type.Object(
   {
     id: Type.Integer(),
     filename: storedText('request.txt'),
@@ -46,7 +50,7 @@ const Attachment = Type.Object(
   { title: 'Attachment' },
 );
 
-const Vulnerability = Type.Object(
+const VulnerabilityBody = Type.Object(
   {
     id: Type.Integer(),
     title: storedText('SQL injection in the search form'),
@@ -56,8 +60,8 @@ const Vulnerability = Type.Object(
     cvss_score: Type.Unsafe<number | null>({ type: ['number', 'null'], examples: [9.8] }),
     created_at: DateTime,
     updated_at: DateTime,
-    tags: Type.Array(VulnerabilityTag, { maxItems: MAX_RESULTS }),
-    attachments: Type.Array(Attachment, { maxItems: MAX_RESULTS }),
+    tags: Type.Array(VulnerabilityTagBody, { maxItems: MAX_RESULTS }),
+    attachments: Type.Array(AttachmentBody, { maxItems: MAX_RESULTS }),
   },
   { title: 'Vulnerability' },
 );
@@ -74,7 +78,31 @@ export const declareUpdateVulnerability = ({ clock, db }: Context) =>
     params: idPath('The id of a vulnerability.', '1'),
     body: UpdateBody,
     bodyLimit: MEDIUM_BODY,
-    answers: { 200: { description: 'The vulnerability as it is now.', schema: Vulnerability } },
-    handler: ({ caller, params: { id }, body }) =>
-      db.write((tx) => updateVulnerability(tx, { actor: caller, now: clock() }, rowId(id), body)),
+    answers: { 200: { description: 'The vulnerability as it is now.', schema: VulnerabilityBody } },
+    inputs: { statusId: 'status_id', tagIds: 'tags', tagNames: 'tag_list' },
+    async handler({
+      caller,
+      params: { id },
+      body: { status_id: statusId, tags: tagIds, tag_list: tagNames },
+    }) {
+      const act = { actor: caller, now: clock() };
+      const change = { statusId, tagIds, tagNames };
+      return vulnerabilityBody(await db.write((tx) => updateVulnerability(tx, act, rowId(id), change)));
+    },
   });
+
+function vulnerabilityBody(vulnerability: Vulnerability) {
+  const { id, title, description, severity, status, cvssScore, createdAt, updatedAt } = vulnerability;
+  return {
+    id,
+    title,
+    description,
+    severity,
+    status,
+    cvss_score: cvssScore,
+    created_at: isoTime(createdAt),
+    updated_at: isoTime(updatedAt),
+    tags: vulnerability.tags.map(vulnerabilityTagBody),
+    attachments: vulnerability.attachments.map((file) => ({ ...file, created_at: isoTime(file.created_at) })),
+  };
+}

@@ -15,7 +15,7 @@ import {
   reachParameters,
 } from '../shared/reach.ts';
 
-/** An assessment tag as V1 shows it. */
+/** An assessment tag. */
 export interface AssessmentTag {
   id: number;
   name: string;

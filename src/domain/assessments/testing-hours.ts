@@ -15,12 +15,12 @@ import {
 
 const MILLISECONDS_PER_HUNDREDTH = 36_000;
 
-/** The testing hours of an assessment as V1 shows them. */
+/** The testing hours of an assessment; times in milliseconds since 1970. */
 export interface TestingHours {
   /** Hours, two decimals. */
-  stats_total: number;
-  from: string;
-  to: string;
+  total: number;
+  from: number;
+  to: number;
 }
 
 interface Totals {
@@ -94,9 +94,9 @@ export async function testingHours(
   const first = totals.first ?? totals.created_at;
   const last = totals.running > 0 ? now : (totals.last ?? totals.created_at);
   return {
-    stats_total: Math.round(totals.milliseconds / MILLISECONDS_PER_HUNDREDTH) / 100,
-    from: new Date(first).toISOString(),
-    to: new Date(last).toISOString(),
+    total: Math.round(totals.milliseconds / MILLISECONDS_PER_HUNDREDTH) / 100,
+    from: first,
+    to: last,
   };
 }
 

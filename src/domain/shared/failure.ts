@@ -28,6 +28,19 @@ export class Failure extends Error {
   }
 }
 
+/**
+ * For a face whose inputs have other names than the rule's.
+ * @param names from the rule's input to the face's; what is not among them keeps its name
+ * @returns the failure with the face's names, in its message as well where that is made of the faults
+ */
+export function renameFaults(failure: Failure, names: Readonly<Record<string, string>>): Failure {
+  const faults = failure.faults.map((fault) => {
+    const [input = '', ...rest] = fault.property.split('.');
+    return { ...fault, property: [names[input] ?? input, ...rest].join('.') };
+  });
+  return failure.kind === 'invalid' ? invalid(faults) : new Failure(failure.kind, failure.message, faults);
+}
+
 /** @returns a failure of kind `missing` that names the thing and not the reason */
 export function missing(thing: string): Failure {
   return new Failure('missing', `The ${thing} does not exist, or you cannot reach it.`);
