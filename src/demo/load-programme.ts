@@ -132,6 +132,7 @@ async function loadAssets(
     listed,
     assessment,
     manyPorts: many,
+    uids,
   }: Programme,
   chance: Chance,
 ): Promise<Pick<DemoOrganization<CreatedUser>, 'assets' | 'assetTag'>> {
@@ -161,8 +162,8 @@ async function loadAssets(
   ];
   const estate = estateOf({ organization, domain, network, products }, assets - named.length, chance);
   const created: { id: number; uid: string }[] = [];
-  for (const asset of [...named, ...estate])
-    created.push(await createAsset(tx, { ...act, now: start }, asset));
+  for (const [index, asset] of [...named, ...estate].entries())
+    created.push(await createAsset(tx, { ...act, now: start }, asset, uids?.assets[index]));
   const [host, webapp, clientOnly, bossOnly] = created as [Created, Created, Created, Created];
 
   await putPorts(tx, host.id, many ? manyPorts(act.now, chance) : fewPorts(act.now, chance));
@@ -184,6 +185,7 @@ async function loadAssets(
       name,
       entities: created.filter((_asset, place) => place % (index + 3) === 0).map(({ uid }) => ({ uid })),
     })),
+    uids?.tags,
   );
   return {
     assetTag: { uid: tags[0]?.uid ?? '' },

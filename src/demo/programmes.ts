@@ -18,6 +18,8 @@ export interface Programme {
   listed: number;
   vulnerabilities: number;
   manyPorts: boolean;
+  /** Of its first assets and tags, which the examples of the API description name. */
+  uids?: { assets: readonly string[]; tags: readonly string[] };
 }
 
 export const PROGRAMMES: readonly [main: Programme, other: Programme] = [
@@ -64,6 +66,7 @@ export const PROGRAMMES: readonly [main: Programme, other: Programme] = [
     listed: 380,
     vulnerabilities: 200,
     manyPorts: true,
+    uids: { assets: ['5f0c1e2d3b4a59687786a5b4', '6a1d2f3e4c5b6a79788695a4'], tags: ['0a1b2c3d4e5f'] },
   },
   {
     organization: { uid: 'halden', name: 'Halden Mutual' },

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Area } from './areas.ts';
+import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { mediaTypeOf } from './problems.ts';
 
 /** What the schemas of every area are made of. Every string and array has a limit. */
@@ -15,6 +16,15 @@ export const DateTime = Type.String({
 });
 
 export const RequestId = Type.String({ maxLength: 64, description: "The request's id, as in the log." });
+
+/** The name of something, in a request. The rule counts without outer space (docs/decided.md, section 6). */
+export const nameText = (example: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: MAX_TEXT,
+    description: `1 to ${MAX_NAME_LENGTH} characters, outer space not counted.`,
+    examples: [example],
+  });
 
 const MAX_STORED_TEXT = 65_536;
 

@@ -238,6 +238,16 @@ function messageOf(error: ErrorObject): string {
       return `must be one of ${(error.params as { allowedValues: unknown[] }).allowedValues.join(', ')}`;
     case 'minItems':
       return 'must have at least one item';
+    case 'uniqueItems':
+      return 'must not have the same item twice';
+    case 'minLength':
+      return 'must not be empty';
+    case 'maxLength':
+      return `must have at most ${(error.params as { limit: number }).limit} characters`;
+    case 'minimum':
+      return `must be at least ${(error.params as { limit: number }).limit}`;
+    case 'maximum':
+      return `must be at most ${(error.params as { limit: number }).limit}`;
     default:
       return error.message ?? 'is not valid';
   }

@@ -15,11 +15,11 @@ const ListingPath = Type.Object({
     pattern: '^[-_0-9a-z]{1,50}',
     maxLength: MAX_TEXT,
     description: 'The listing, which is an assessment.',
-    examples: ['acme-2026'],
+    examples: ['meridian-web-2026'],
   }),
 });
 
-const AssetUid = Type.String({ maxLength: MAX_TEXT, examples: ['5f0c1e2d3b4a59687786a5b4'] });
+const assetUid = (example: string) => Type.String({ maxLength: MAX_TEXT, examples: [example] });
 
 const ScopeRules = Type.Array(
   Type.Object({
@@ -39,13 +39,19 @@ const ScopeRules = Type.Array(
 const changeBody = (maxItems: number) =>
   Type.Object({
     add: Type.Optional(
-      Type.Array(Type.Object({ assetUid: AssetUid, scopeRules: Type.Optional(ScopeRules) }), {
-        maxItems,
-        description: 'Assets to associate with the listing.',
-      }),
+      Type.Array(
+        Type.Object({
+          assetUid: assetUid('5f0c1e2d3b4a59687786a5b4'),
+          scopeRules: Type.Optional(ScopeRules),
+        }),
+        {
+          maxItems,
+          description: 'Assets to associate with the listing.',
+        },
+      ),
     ),
     remove: Type.Optional(
-      Type.Array(AssetUid, {
+      Type.Array(assetUid('6a1d2f3e4c5b6a79788695a4'), {
         maxItems,
         description: 'The uids of assets to take off the listing; the assets themselves stay.',
       }),

@@ -6,7 +6,7 @@ import { createAssetTags } from '../../domain/assets/asset-tags.ts';
 import { AREAS } from '../../http/areas.ts';
 import { operation } from '../../http/operation.ts';
 import { Problem } from '../../http/problems.ts';
-import { MAX_TEXT } from '../../http/schemas.ts';
+import { MAX_TEXT, nameText } from '../../http/schemas.ts';
 
 const path = '/v1.0/organizations/:orgUid/tags';
 
@@ -16,7 +16,7 @@ const OrganizationPath = Type.Object({
     pattern: '^[0-9a-z]{1,50}',
     maxLength: MAX_TEXT,
     description: 'An organization, or a group of organizations.',
-    examples: ['acme'],
+    examples: ['meridian'],
   }),
 });
 
@@ -33,11 +33,7 @@ const createBody = (maxItems: number) =>
   Type.Object({
     tags: Type.Array(
       Type.Object({
-        name: Type.String({
-          maxLength: MAX_TEXT,
-          description: '1 to 255 characters.',
-          examples: ['internet-facing'],
-        }),
+        name: nameText('needs-owner'),
         entities: Type.Optional(Type.Array(EntityReference, { maxItems, 'x-batch': true })),
       }),
       { minItems: 1, maxItems },
@@ -74,8 +70,8 @@ const TaggedEntity = Type.Object(
 const AssetTag = Type.Object(
   {
     uid: Type.String({ maxLength: MAX_TEXT, examples: ['0a1b2c3d4e5f'] }),
-    name: Type.String({ maxLength: MAX_TEXT, examples: ['internet-facing'] }),
-    orgUid: Type.String({ maxLength: MAX_TEXT, examples: ['acme'] }),
+    name: Type.String({ maxLength: MAX_TEXT, examples: ['needs-owner'] }),
+    orgUid: Type.String({ maxLength: MAX_TEXT, examples: ['meridian'] }),
     entities: Type.Array(TaggedEntity, { maxItems: 100_000 }),
   },
   { title: 'Asset tag' },

@@ -3,16 +3,16 @@ import type { Context } from '../../context.ts';
 import { createAssessmentTagAs, renameAssessmentTag } from '../../domain/assessments/assessment-tags.ts';
 import { SMALL_BODY } from '../../http/json-bodies.ts';
 import { operation } from '../../http/operation.ts';
-import { MAX_TEXT, storedText } from '../../http/schemas.ts';
+import { MAX_TEXT, nameText, storedText } from '../../http/schemas.ts';
 import { idPath, rowId, V1_ACCESS } from './row-ids.ts';
-import { RenameBody, TagName } from './tag-names.ts';
+import { RenameBody } from './tag-names.ts';
 
 const CreateBody = Type.Object({
-  name: TagName,
+  name: nameText('retest 2027'),
   assessment_id: Type.String({
     maxLength: MAX_TEXT,
     description: 'The assessment that gets the tag.',
-    examples: ['acme-web-2026'],
+    examples: ['meridian-web-2026'],
   }),
 });
 

@@ -9,8 +9,8 @@ import { idPath, rowId, V1_ACCESS } from './row-ids.ts';
 const User = Type.Object(
   {
     id: Type.Integer(),
-    email: storedText('spare@acme.example'),
-    assessment_ids: Type.Array(storedText('acme-web-2026'), {
+    email: storedText('spare@meridian.example'),
+    assessment_ids: Type.Array(storedText('meridian-web-2026'), {
       maxItems: MAX_RESULTS,
       description: 'The assessments that the user can access.',
     }),
@@ -38,7 +38,7 @@ export const declareBanUser = ({ addresses, clock, db, keys }: Context) =>
     method: 'DELETE',
     path: '/users/:id',
     access: V1_ACCESS,
-    params: idPath('The id of a user.', '4'),
+    params: idPath('The id of a user.', '6'),
     answers: { 200: { description: 'The user is banned.', schema: User } },
     bodiless: [403, 404],
     async handler({ caller, params }) {

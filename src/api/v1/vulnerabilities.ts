@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
-import { VULNERABILITY_STATUSES } from '../../domain/vulnerabilities/vulnerabilities.ts';
+import { STATUS_NAMES, VULNERABILITY_STATUSES } from '../../domain/vulnerabilities/vulnerabilities.ts';
 import {
   updateVulnerability,
   type Vulnerability,
@@ -8,9 +8,8 @@ import {
 import { isoTime } from '../../domain/shared/time.ts';
 import { MEDIUM_BODY } from '../../http/json-bodies.ts';
 import { operation } from '../../http/operation.ts';
-import { DateTime, MAX_RESULTS, storedText } from '../../http/schemas.ts';
+import { DateTime, MAX_RESULTS, nameText, storedText } from '../../http/schemas.ts';
 import { idPath, rowId, V1_ACCESS } from './row-ids.ts';
-import { TagName } from './tag-names.ts';
 import { vulnerabilityTagBody, VulnerabilityTagBody } from './vulnerability-tags.ts';
 
 /** The largest integer that JSON carries exactly, and the largest id. */
@@ -20,8 +19,8 @@ const UpdateBody = Type.Object({
   status_id: Type.Optional(
     Type.Integer({
       description: `One of ${VULNERABILITY_STATUSES.map(({ id, name }) => `${id} ${name}`).join(', ')}.`,
-      minimum: -MAX_INTEGER,
-      maximum: MAX_INTEGER,
+      minimum: Math.min(...STATUS_NAMES.keys()),
+      maximum: Math.max(...STATUS_NAMES.keys()),
       examples: [5],
     }),
   ),
@@ -32,7 +31,7 @@ const UpdateBody = Type.Object({
     }),
   ),
   tag_list: Type.Optional(
-    Type.Array(TagName, {
+    Type.Array(nameText('regression'), {
       maxItems: MAX_TAGS,
       description: 'Names of tags, which are created where they are new.',
     }),

@@ -23,8 +23,11 @@ export interface AssetTag {
   entities: { uid: string; entityType: 'asset' }[];
 }
 
+const newTagUid = () => randomBytes(6).toString('hex');
+
 /**
  * Creates tags under an organization or a group of organizations, and attaches them; all or nothing.
+ * @param tagUids of the tags, in their order; each of its own where one is absent
  * @returns the tags in the order given
  * @throws Failure `invalid` for a bad or repeated name and for an unknown entity, `missing` for the organization,
  *   `conflict` for a name that exists
@@ -34,6 +37,7 @@ export async function createAssetTags(
   act: TagAct,
   orgUid: string,
   newTags: readonly NewAssetTag[],
+  tagUids: readonly string[] = newTags.map(newTagUid),
 ): Promise<AssetTag[]> {
   refuseBadNames(newTags);
   const { actor: caller } = act;
@@ -53,8 +57,8 @@ export async function createAssetTags(
   );
   const assets = requireAssets(found, entities);
 
-  const rows = newTags.map(({ name }) => ({
-    uid: randomBytes(6).toString('hex'),
+  const rows = newTags.map(({ name }, index) => ({
+    uid: tagUids[index] ?? newTagUid(),
     organization_id: owner.id,
     name: name.trim(),
     name_key: nameKey(name),

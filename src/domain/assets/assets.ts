@@ -37,12 +37,14 @@ export function newAssetUids(count: number, now: number): string[] {
 
 /**
  * Creates an asset.
+ * @param uid of its own unless given
  * @throws Failure `invalid` for an unknown organization or a bad name, `conflict` for an address that a host has
  */
 export async function createAsset(
   tx: Transaction,
   act: Act,
   input: NewAsset,
+  uid = newAssetUids(1, act.now)[0] ?? '',
 ): Promise<{ id: number; uid: string }> {
   const name = cleanName('name', input.name);
   const organization = await organizationByUid(tx, input.organization);
@@ -53,7 +55,6 @@ export async function createAsset(
       value: input.organization,
     });
   }
-  const [uid = ''] = newAssetUids(1, act.now);
   const values = {
     type: input.type,
     name,

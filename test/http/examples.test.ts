@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadDemo } from '../../src/demo/load.ts';
+import { newDemoSecrets } from '../../src/demo/secrets.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+
+let server: TestServer;
+let token: string;
+let document: any;
+beforeAll(async () => {
+  server = await startTestServer();
+  const { addresses, clock, db, keys } = server.context;
+  const secrets = await newDemoSecrets();
+  const demo = await db.write((tx) => loadDemo(tx, keys, secrets, addresses.clientBaseUrl, clock()));
+  token = demo.users.staff.token ?? '';
+  document = (await server.request('GET', '/openapi.json')).body;
+});
+afterAll(() => server.close());
+
+describe('The examples of the API description', () => {
+  it('work as they are with the data of the demo', async () => {
+    const operations = Object.entries<any>(document.paths).flatMap(
+      ([path, { servers: _servers, ...methods }]) =>
+        Object.entries<any>(methods).map(([method, operation]) => ({ path, method, operation })),
+    );
+    // From the last, so that what the first ones take away is still there.
+    operations.sort(
+      (one, other) => parseInt(other.operation.summary, 10) - parseInt(one.operation.summary, 10),
+    );
+    const failed: unknown[] = [];
+    for (const { path, method, operation } of operations) {
+      const parameters: any[] = operation.parameters ?? [];
+      const url = parameters
+        .filter((parameter) => parameter.in === 'path')
+        .reduce((text, { name, example, schema }) => {
+          const value = example ?? schema.examples?.[0];
+          return text.replace(`{${name}}`, encodeURIComponent(value));
+        }, path);
+      const body = operation.requestBody?.content['application/json'].example;
+      const { status, text } = await server.request(method.toUpperCase(), url, { token, body });
+      if (status >= 300) failed.push([method, url, body, status, text]);
+    }
+    expect(failed).toEqual([]);
+    expect(operations.length).toBeGreaterThanOrEqual(14);
+  });
+});
