@@ -64,7 +64,10 @@ describe('a command that is used wrongly', () => {
     ['user create --email a@example.com', 'Say whose user it is: --organization UID, or --staff'],
     ['user create --email a@example.com --organization x --staff', 'cannot be used with'],
     ['user create --email a@example.com --organization x --assign y', '--assign is for --staff only'],
-    ['user create --email nobody --staff', '--email must be an e-mail address, not "nobody"'],
+    [
+      'user create --email nobody --staff',
+      '--email must be an e-mail address such as ada@example.com, not "nobody"',
+    ],
     ['user ban', "missing required argument 'user'"],
     ['token create', "required option '--user <user>' not specified"],
     ['token create --user a@example.com --expires 5', 'such as 90s, 15m, 1h or 30d'],
