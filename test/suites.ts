@@ -3,7 +3,9 @@ export const EVERY_FILE = 'test/**/*.test.ts';
 
 /** What opens no database, and so runs once, on no engine. */
 export const PURE = [
+  'test/account/distances.test.ts',
   'test/auth/addresses.test.ts',
+  'test/auth/email-addresses.test.ts',
   'test/auth/password-strength.test.ts',
   'test/auth/passwords.test.ts',
   'test/cli/import-progress.test.ts',
@@ -13,6 +15,7 @@ export const PURE = [
   'test/house.test.ts',
   'test/http/deadline.test.ts',
   'test/importers/nmap.test.ts',
+  'test/patterns.test.ts',
 ];
 
 /**

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Account } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
+import { holdingRows } from '../../db/portable.ts';
 
 /** What a select of `users` reads of an account's rights. */
 export const RIGHTS = [
@@ -36,9 +37,5 @@ export function accountOf({ organizationId, admin, staff, assigned }: RightsRow)
  * until this one is over, and then see what it added.
  */
 export async function holdAccount(tx: Transaction, userId: number): Promise<void> {
-  await tx
-    .updateTable('users')
-    .set((eb) => ({ name: eb.ref('name') }))
-    .where('id', '=', userId)
-    .execute();
+  await tx.selectFrom('users').select('id').where('id', '=', userId).modifyEnd(holdingRows(tx)).execute();
 }
