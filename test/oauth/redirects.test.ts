@@ -125,7 +125,7 @@ describe('A redirect address', () => {
     await expect(worldOf(server).client({ redirectUris: [CALLBACK, uri] })).rejects.toThrow(
       expect.objectContaining({
         kind: 'invalid',
-        faults: [{ property: 'redirect.1', message: expect.stringContaining(reason), value: uri }],
+        faults: [{ property: 'redirectUris.1', message: expect.stringContaining(reason), value: uri }],
       }),
     );
   });
