@@ -13,9 +13,9 @@ export function firstSteps(origin: string, data: string | undefined): string[] {
   return [
     '',
     'There is no organization yet. These come next:',
-    `${PROGRAM} organization create acme --name "Acme Corporation"${where}`,
-    `${PROGRAM} user create --email you@acme.example --organization acme --admin${where}`,
-    `${PROGRAM} token create --user you@acme.example${where}`,
+    `${PROGRAM} organization create lumen --name "Lumen Health"${where}`,
+    `${PROGRAM} user create --email you@lumen.example --organization lumen --admin${where}`,
+    `${PROGRAM} token create --user you@lumen.example${where}`,
     '',
     `documentation: ${origin}/docs`,
     '',

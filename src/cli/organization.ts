@@ -34,7 +34,7 @@ export function registerOrganization(program: Command): void {
   addCommand(family, 'create <uid>', {
     description: 'Create an organization',
     notes: 'A uid is 1 to 50 lowercase letters and digits. It stands in the addresses of the API and stays.',
-    examples: [['assay organization create acme --name "Acme Corporation"']],
+    examples: [['assay organization create lumen --name "Lumen Health"']],
   })
     .requiredOption('--name <name>', 'what people call it')
     .action((uid: string, { name, json, ...flags }: NameOptions) =>

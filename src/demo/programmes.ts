@@ -24,15 +24,15 @@ export interface Programme {
 
 export const PROGRAMMES: readonly [main: Programme, other: Programme] = [
   {
-    organization: { uid: 'meridian', name: 'Meridian Freight' },
-    domain: 'meridian.example',
+    organization: { uid: 'acme', name: 'Acme Freight' },
+    domain: 'acme.example',
     seed: 2_026,
     network: 20,
     group: 'Web programme',
-    assessment: { uid: 'meridian-web-2026', name: 'Web programme 2026' },
+    assessment: { uid: 'acme-web-2026', name: 'Web programme 2026' },
     further: [
-      { uid: 'meridian-mobile-2026', name: 'Driver apps 2026' },
-      { uid: 'meridian-internal-2025', name: 'Internal network 2025' },
+      { uid: 'acme-mobile-2026', name: 'Driver apps 2026' },
+      { uid: 'acme-internal-2025', name: 'Internal network 2025' },
     ],
     products: [
       'Tracking',

@@ -41,8 +41,8 @@ const organization = (domain: string) => ({
   assets: { host: assetUid, webapp: assetUid, clientOnly: assetUid, bossOnly: assetUid },
 });
 const EXPECTED = {
-  ...organization('@meridian.example'),
-  users: { ...organization('@meridian.example').users, staff: account('@assay.example') },
+  ...organization('@acme.example'),
+  users: { ...organization('@acme.example').users, staff: account('@assay.example') },
   other: organization('@halden.example'),
   oauthClients: {
     implicit: {
@@ -249,8 +249,11 @@ describe('assay demo beside other data', () => {
       data: other.dataDirectory,
       env: other.databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: other.databaseUrl },
     };
-    await assay.run(['organization', 'create', 'acme', '--name', 'Acme'], options);
-    await assay.run(['user', 'create', '--email', 'admin@halden.example', '--organization', 'acme'], options);
+    await assay.run(['organization', 'create', 'umbra', '--name', 'Umbra'], options);
+    await assay.run(
+      ['user', 'create', '--email', 'admin@halden.example', '--organization', 'umbra'],
+      options,
+    );
     const refused = await assay.run(['demo'], options);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(/^assay: .*admin@halden\.example.*\n$/);
@@ -258,11 +261,11 @@ describe('assay demo beside other data', () => {
       JSON.parse((await assay.run(['organization', 'list', '--json'], options)).stdout).map(
         ({ uid }: { uid: string }) => uid,
       );
-    expect(await list()).toEqual(['acme']);
+    expect(await list()).toEqual(['umbra']);
 
     await assay.run(['user', 'ban', 'admin@halden.example'], options);
     expect((await assay.run(['demo'], options)).code).toBe(0);
-    expect(await list()).toEqual(['acme', 'meridian', 'halden']);
+    expect(await list()).toEqual(['umbra', 'acme', 'halden']);
     await other.drop();
   });
 });

@@ -253,6 +253,10 @@ describe('assay backup', () => {
 
     const folder = join(data, 'elsewhere');
     await assay.shell(`mkdir '${folder}' && cp '${file}' '${folder}/assay.db'`);
+    const withoutKey = await assay.run(['user', 'list', '--json'], { data: folder });
+    expect(withoutKey).toMatchObject({ code: 1, stdout: '' });
+    expect(withoutKey.stderr).toMatch(/^assay: .*[Kk]ey.*\n$/);
+    await assay.shell(`mkdir -p '${folder}/keys' && cp '${data}/keys/master.key' '${folder}/keys/'`);
     const { stdout } = await assay.run(['user', 'list', '--json'], { data: folder });
     expect(JSON.parse(stdout)).toEqual(await assay.json('user', 'list'));
   });

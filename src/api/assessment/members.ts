@@ -85,7 +85,7 @@ const GroupMemberBody = Type.Object(
     role: Type.String({ enum: [...GROUP_ROLES], maxLength: 32, examples: ROLE.examples }),
     id: Type.Integer({ description: 'The membership.' }),
     createdAt: DateTime,
-    userEmail: Type.Optional(Type.String({ maxLength: MAX_TEXT, examples: ['ada@meridian.example'] })),
+    userEmail: Type.Optional(Type.String({ maxLength: MAX_TEXT, examples: ['ada@acme.example'] })),
     userName: Type.Optional(UserName),
   },
   { title: 'Group member' },

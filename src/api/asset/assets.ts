@@ -20,7 +20,7 @@ const criticalityBody = (maxItems: number) =>
       pattern: '^[-_0-9a-z]{1,50}',
       maxLength: MAX_TEXT,
       description: 'The organization that the assets belong to.',
-      examples: ['meridian'],
+      examples: ['acme'],
     }),
     criticality: Type.Enum([...CRITICALITIES], { type: 'string', examples: ['high'] }),
     assetUids: Type.Array(AssetUid, { minItems: 1, maxItems }),

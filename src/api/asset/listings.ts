@@ -15,7 +15,7 @@ const ListingPath = Type.Object({
     pattern: '^[-_0-9a-z]{1,50}',
     maxLength: MAX_TEXT,
     description: 'The listing, which is an assessment.',
-    examples: ['meridian-web-2026'],
+    examples: ['acme-web-2026'],
   }),
 });
 

@@ -17,7 +17,7 @@ const PortsPath = Type.Object({
   org_uid: Type.String({
     maxLength: MAX_TEXT,
     description: 'The organization that the asset belongs to.',
-    examples: ['meridian'],
+    examples: ['acme'],
   }),
   asset_uid: Type.String({ maxLength: MAX_TEXT, description: 'The asset.', examples: [ASSET_UID] }),
 });
@@ -65,7 +65,7 @@ const PortBody = Type.Object(
   { title: 'Port' },
 );
 
-const PORTS_URL = `http://127.0.0.1:8080/api/streaming/v1/meridian/assets/${ASSET_UID}/ports`;
+const PORTS_URL = `http://127.0.0.1:8080/api/streaming/v1/acme/assets/${ASSET_UID}/ports`;
 
 const Links = Type.Object(
   { next: Type.Optional(PageLink), prev: Type.Optional(PageLink) },

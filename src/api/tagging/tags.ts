@@ -16,7 +16,7 @@ const OrganizationPath = Type.Object({
     pattern: '^[0-9a-z]{1,50}',
     maxLength: MAX_TEXT,
     description: 'An organization, or a group of organizations.',
-    examples: ['meridian'],
+    examples: ['acme'],
   }),
 });
 
@@ -71,7 +71,7 @@ const AssetTag = Type.Object(
   {
     uid: Type.String({ maxLength: MAX_TEXT, examples: ['0a1b2c3d4e5f'] }),
     name: Type.String({ maxLength: MAX_TEXT, examples: ['needs-owner'] }),
-    orgUid: Type.String({ maxLength: MAX_TEXT, examples: ['meridian'] }),
+    orgUid: Type.String({ maxLength: MAX_TEXT, examples: ['acme'] }),
     entities: Type.Array(TaggedEntity, { maxItems: 100_000 }),
   },
   { title: 'Asset tag' },

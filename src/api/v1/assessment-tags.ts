@@ -12,7 +12,7 @@ const CreateBody = Type.Object({
   assessment_id: Type.String({
     maxLength: MAX_TEXT,
     description: 'The assessment that gets the tag.',
-    examples: ['meridian-web-2026'],
+    examples: ['acme-web-2026'],
   }),
 });
 

@@ -24,7 +24,7 @@ export const declareGetTestingHours = ({ clock, db }: Context) =>
     method: 'GET',
     path: '/assessments/:id/testing_hours',
     access: V1_ACCESS,
-    params: idPath('The id of an assessment.', 'meridian-web-2026'),
+    params: idPath('The id of an assessment.', 'acme-web-2026'),
     answers: { 200: { description: 'The testing hours.', schema: TestingHours } },
     async handler({ caller, params }) {
       const { total, from, to } = await testingHours(db.read, caller, params.id, clock());

@@ -9,8 +9,8 @@ import { idPath, rowId, V1_ACCESS } from './row-ids.ts';
 const User = Type.Object(
   {
     id: Type.Integer(),
-    email: storedText('spare@meridian.example'),
-    assessment_ids: Type.Array(storedText('meridian-web-2026'), {
+    email: storedText('spare@acme.example'),
+    assessment_ids: Type.Array(storedText('acme-web-2026'), {
       maxItems: MAX_RESULTS,
       description: 'The assessments that the user can access.',
     }),
