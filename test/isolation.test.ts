@@ -174,7 +174,6 @@ const TABLES = [
   'asset_tags',
   'asset_taggings',
   'listing_assets',
-  'scope_rules',
   'ports',
   'port_counts',
   'events',

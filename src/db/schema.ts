@@ -36,8 +36,13 @@ export interface Tables {
   assets: AssetTable;
   asset_tags: AssetTagTable;
   asset_taggings: AssetTaggingTable;
-  listing_assets: { organization_id: number; assessment_id: number; asset_id: number };
-  scope_rules: { assessment_id: number; asset_id: number; position: number; rule: string };
+  /** `scope_rules` is a JSON list of texts. */
+  listing_assets: {
+    organization_id: number;
+    assessment_id: number;
+    asset_id: number;
+    scope_rules: Generated<string>;
+  };
   ports: PortTable;
   port_counts: { asset_id: number; observed_state: string; ports: number };
   events: EventTable;

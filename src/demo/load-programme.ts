@@ -11,7 +11,7 @@ import {
   GROUP_ROLES,
   type GroupRole,
 } from '../domain/assessments/groups.ts';
-import { changeListingAssets } from '../domain/assessments/listings.ts';
+import { changeListingAssets, planListingChange } from '../domain/assessments/listings.ts';
 import { createOrganization } from '../domain/organizations/organizations.ts';
 import { putPorts } from '../domain/assets/ports.ts';
 import { logTestingSession } from '../domain/assessments/testing-hours.ts';
@@ -171,12 +171,17 @@ async function loadAssets(
   for (const { id } of scanned.slice(0, 24)) await putPorts(tx, id, fewPorts(act.now, chance));
 
   const caller = signedIn(testers[0] as CreatedUser, act.actor);
-  await changeListingAssets(tx, { actor: caller, now: start }, assessment.uid, {
-    add: created.slice(0, listed).map(({ uid }, index) => ({
-      assetUid: uid,
-      scopeRules: index % 20 === 0 ? [{ rule: 'No tests from 08:00 to 18:00 UTC' }] : [],
-    })),
-  });
+  await changeListingAssets(
+    tx,
+    { actor: caller, now: start },
+    assessment.uid,
+    planListingChange({
+      add: created.slice(0, listed).map(({ uid }, index) => ({
+        assetUid: uid,
+        scopeRules: index % 20 === 0 ? [{ rule: 'No tests from 08:00 to 18:00 UTC' }] : [],
+      })),
+    }),
+  );
   const tags = await createAssetTags(
     tx,
     { actor: caller, accepted: TAG_SCOPES, now: start },

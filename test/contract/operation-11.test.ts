@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/problems.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -37,18 +38,10 @@ async function listed(uid = listing): Promise<Record<string, string[]>> {
     .selectFrom('listing_assets')
     .innerJoin('assessments', 'assessments.id', 'listing_assets.assessment_id')
     .innerJoin('assets', 'assets.id', 'listing_assets.asset_id')
-    .leftJoin('scope_rules', (join) =>
-      join
-        .onRef('scope_rules.asset_id', '=', 'listing_assets.asset_id')
-        .onRef('scope_rules.assessment_id', '=', 'listing_assets.assessment_id'),
-    )
-    .select(['assets.uid', 'scope_rules.rule'])
+    .select(['assets.uid', 'listing_assets.scope_rules'])
     .where('assessments.uid', '=', uid)
-    .orderBy('scope_rules.position', (order) => order.asc().nullsFirst())
     .execute();
-  const found: Record<string, string[]> = {};
-  for (const row of rows) (found[row.uid] ??= []).push(...(row.rule === null ? [] : [row.rule]));
-  return found;
+  return Object.fromEntries(rows.map((row) => [row.uid, JSON.parse(row.scope_rules)]));
 }
 
 describe('Operation 11: add or remove assets of a listing', () => {
@@ -437,7 +430,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
     expect(await listed()).toEqual(expected);
   });
 
-  it('changes more assets than are handled at a time', async () => {
+  it('changes more assets than are handled at a time; the audit log lists 300, and has the number and a digest of more', async () => {
     const large = await startTestServer();
     try {
       const other = worldOf(large);
@@ -463,19 +456,33 @@ describe('Operation 11: add or remove assets of a listing', () => {
             )
             .execute();
       });
-      const count = async () =>
-        (
-          await large.context.db.read
-            .selectFrom('scope_rules')
-            .select((eb) => eb.fn.countAll<number>().as('count'))
-            .executeTakeFirstOrThrow()
-        ).count;
+      const kept = async () =>
+        large.context.db.read.selectFrom('listing_assets').select('scope_rules').execute();
+      const told = async () => {
+        const event = (await other.auditEvents()).at(-1);
+        return [event?.before, event?.after].map((text) => JSON.parse(text ?? '').assets);
+      };
+      const digest = (list: readonly string[], text: string) => ({
+        count: list.length,
+        sha256: createHash('sha256')
+          .update(list.map((asset) => `${asset} ${text}\n`).join(''))
+          .digest('hex'),
+      });
       const send = (body: object) => large.request('PATCH', path(assessment.uid), { token, body });
-      const add = uids.map((assetUid) => ({ assetUid, scopeRules: rules('a', 'b') }));
+      const add = uids.toReversed().map((assetUid) => ({ assetUid, scopeRules: rules('a', 'b') }));
       expect((await send({ add })).status).toBe(204);
-      expect(await count()).toBe(2_406);
+      expect(await kept()).toEqual(uids.map(() => ({ scope_rules: '["a","b"]' })));
+      expect(await told()).toEqual([digest(uids, 'null'), digest(uids, '["a","b"]')]);
+
+      expect((await send({ remove: uids.slice(301) })).status).toBe(204);
+      expect(await kept()).toHaveLength(301);
+      expect(await told()).toEqual([digest(uids.slice(301), '["a","b"]'), digest(uids.slice(301), 'null')]);
+
       expect((await send({ remove: uids.slice(1) })).status).toBe(204);
-      expect(await count()).toBe(2);
+      expect(await kept()).toHaveLength(1);
+      expect(await told()).toEqual(
+        [['a', 'b'], null].map((was) => Object.fromEntries(uids.slice(1, 301).map((asset) => [asset, was]))),
+      );
     } finally {
       await large.close();
     }

@@ -5,6 +5,7 @@ import {
   changeListingAssets,
   MAX_SCOPE_RULE_LENGTH,
   MAX_SCOPE_RULES,
+  planListingChange,
 } from '../../domain/assessments/listings.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_TEXT } from '../../http/schemas.ts';
@@ -72,6 +73,8 @@ export const declareChangeListingAssets = ({ clock, config, db }: Context) =>
     body: changeBody(config.maxAssetBatch),
     bodyLimit: config.bodyLimit,
     answers: { 204: { description: 'The listing has the assets.' } },
-    handler: ({ caller, params: { listingUid }, body }) =>
-      db.write((tx) => changeListingAssets(tx, { actor: caller, now: clock() }, listingUid, body)),
+    handler({ caller, params: { listingUid }, body }) {
+      const plan = planListingChange(body);
+      return db.write((tx) => changeListingAssets(tx, { actor: caller, now: clock() }, listingUid, plan));
+    },
   });

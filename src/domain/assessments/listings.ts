@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Act, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import { prepareInsert } from '../../db/bulk.ts';
@@ -28,6 +29,11 @@ export interface ListingChange {
   remove?: readonly string[];
 }
 
+/** By the uid of an asset: its scope rules to be, as `listing_assets` keeps them; `undefined` keeps those that it has. */
+type Rules = string | undefined;
+/** By the uid of an asset: its rules, or `null` to take it off the listing. */
+export type ListingPlan = ReadonlyMap<string, Rules | null>;
+
 interface Listing {
   id: number;
   uid: string;
@@ -39,20 +45,22 @@ interface Asset {
   uid: string;
 }
 
-/** An asset and its scope rules to be: `undefined` keeps those that it has, `null` takes the asset off the listing. */
 interface Wish extends Asset {
-  rules: readonly string[] | undefined | null;
+  rules: Rules | null;
 }
 
-/** Assets changed at a time, and told of in one audit event: their old rules must fit in memory. */
+/** Assets changed at a time: their old rules must fit in memory. */
 const MAX_ASSETS_AT_ONCE = 500;
+/** Of more assets than this the audit log has their number and a digest. */
+export const MAX_ASSETS_TOLD = 300;
 
-const insertRules = prepareInsert('scope_rules', {
-  assessment_id: 'int',
-  asset_id: 'int',
-  position: 'int',
-  rule: 'text',
-});
+const NO_RULES = '[]';
+
+const putAssets = prepareInsert(
+  'listing_assets',
+  { organization_id: 'int', assessment_id: 'int', asset_id: 'int', scope_rules: 'text' },
+  'on conflict (asset_id, assessment_id) do update set scope_rules = excluded.scope_rules',
+);
 
 /**
  * Finds a listing and keeps other changes of its assets out until this one is done.
@@ -77,7 +85,8 @@ const reachableAssets = perReach((reach) =>
       .select(['assets.id', 'assets.uid'])
       .where((eb) => isOneOf(db, eb.ref('assets.uid'), p.uids))
       .where((eb) => eb(unindexed(eb.ref('assets.organization_id')), '=', p.organization))
-      .where(assetWithin(reach, p)),
+      .where(assetWithin(reach, p))
+      .orderBy('assets.uid'),
   ),
 );
 
@@ -86,36 +95,14 @@ interface AssetsOfListing {
   assets: readonly number[];
 }
 
-/** One row a rule, in their order; one with `null` for an asset of the listing that has none. */
-const currentRules = prepare<AssetsOfListing, { asset_id: number; rule: string | null }>((db, p) =>
+const currentRules = prepare<AssetsOfListing, { asset_id: number; scope_rules: string }>((db, p) =>
   db
-    .selectFrom('listing_assets as listed')
-    .leftJoin('scope_rules as scope', (join) =>
-      join
-        .onRef('scope.asset_id', '=', 'listed.asset_id')
-        .onRef('scope.assessment_id', '=', 'listed.assessment_id'),
-    )
-    .select(['listed.asset_id', 'scope.rule'])
-    .where('listed.assessment_id', '=', p.listing)
-    .where((eb) => isOneOf(db, eb.ref('listed.asset_id'), p.assets))
-    .orderBy('listed.asset_id')
-    .orderBy('scope.position', (order) => order.asc().nullsFirst()),
+    .selectFrom('listing_assets')
+    .select(['asset_id', 'scope_rules'])
+    .where('assessment_id', '=', p.listing)
+    .where((eb) => isOneOf(db, eb.ref('asset_id'), p.assets)),
 );
 
-const insertAssets = prepareUnread<AssetsOfListing>((tx, p) =>
-  tx
-    .insertInto('listing_assets')
-    .columns(['organization_id', 'assessment_id', 'asset_id'])
-    .expression(
-      tx
-        .selectFrom(['assessments', 'assets'])
-        .select(['assessments.organization_id', 'assessments.id as assessment_id', 'assets.id as asset_id'])
-        .where('assessments.id', '=', p.listing)
-        .where((eb) => isOneOf(tx, eb.ref('assets.id'), p.assets)),
-    ),
-);
-
-/** Their scope rules go with them. */
 const deleteAssets = prepareUnread<AssetsOfListing>((tx, p) =>
   tx
     .deleteFrom('listing_assets')
@@ -123,26 +110,34 @@ const deleteAssets = prepareUnread<AssetsOfListing>((tx, p) =>
     .where((eb) => isOneOf(tx, eb.ref('asset_id'), p.assets)),
 );
 
-const deleteRules = prepareUnread<AssetsOfListing>((tx, p) =>
-  tx
-    .deleteFrom('scope_rules')
-    .where('assessment_id', '=', p.listing)
-    .where((eb) => isOneOf(tx, eb.ref('asset_id'), p.assets)),
-);
+/**
+ * What operation 11 is to make of each asset, worked out before the unit of work. Of an asset that is in `add` more than
+ * once, the last `scopeRules` count: an unknown one may be there twice as well, so it is no error.
+ * @throws Failure `invalid` for an asset in both lists
+ */
+export function planListingChange({ add = [], remove = [] }: ListingChange): ListingPlan {
+  refuseContradiction(add, remove);
+  const plan = new Map<string, Rules | null>();
+  for (const { assetUid, scopeRules } of add) {
+    plan.set(assetUid, rulesText(scopeRules?.map(({ rule }) => rule)) ?? plan.get(assetUid));
+  }
+  for (const uid of remove) plan.set(uid, null);
+  return plan;
+}
+
+const rulesText = (rules: readonly string[] | undefined): Rules => rules && JSON.stringify(rules);
 
 /**
  * Operation 11: associates assets with a listing and takes others off it; all or nothing. Assets that are unknown, out
- * of the caller's reach or of another organization than the listing are ignored. Of an asset that is in `add` more
- * than once, the last `scopeRules` count: an unknown one may be there twice as well, so it is no error.
- * @throws Failure `invalid` for an asset in both lists, `missing` for the listing
+ * of the caller's reach or of another organization than the listing are ignored.
+ * @throws Failure `missing` for the listing
  */
 export async function changeListingAssets(
   tx: Transaction,
   act: Act<Caller>,
   listingUid: string,
-  { add = [], remove = [] }: ListingChange,
+  plan: ListingPlan,
 ): Promise<void> {
-  refuseContradiction(add, remove);
   const { actor: caller } = act;
   const reach = reachOfCaller(caller, ASSET_WRITE_SCOPES);
   const parameters = reachParameters(caller);
@@ -151,23 +146,17 @@ export async function changeListingAssets(
     ? await holdReachable(reach)(tx, { ...parameters, uid: listingUid })
     : [];
   if (listing === undefined) throw missing('listing');
-
-  const wishes = new Map<string, Wish['rules']>();
-  for (const { assetUid, scopeRules } of add) {
-    wishes.set(assetUid, scopeRules?.map(({ rule }) => rule) ?? wishes.get(assetUid));
-  }
-  for (const uid of remove) wishes.set(uid, null);
-  if (wishes.size === 0) return;
+  if (plan.size === 0) return;
   const assets = await reachableAssets(reach)(tx, {
     ...parameters,
     organization: listing.organization_id,
-    uids: [...wishes.keys()],
+    uids: [...plan.keys()],
   });
   await grant(
     tx,
     act,
     listing,
-    assets.map((asset) => ({ ...asset, rules: wishes.get(asset.uid) })),
+    assets.map(({ id, uid }) => ({ id, uid, rules: plan.get(uid) })),
   );
 }
 
@@ -193,62 +182,74 @@ export async function listAsset(
     .where('organization_id', '=', listing.organization_id)
     .executeTakeFirst();
   if (asset === undefined) throw missing('asset');
-  await grant(tx, act, listing, [{ ...asset, rules: scopeRules }]);
+  await grant(tx, act, listing, [{ ...asset, rules: rulesText(scopeRules) }]);
 }
 
-/** Makes the wishes true, in the listing that this unit of work holds. */
+/** Makes the wishes, which are sorted by uid, true in the listing that this unit of work holds. */
 async function grant(tx: Transaction, act: Act, listing: Listing, wishes: readonly Wish[]): Promise<void> {
+  const [before, after] = [new ToldAssets(), new ToldAssets()];
   for (let start = 0; start < wishes.length; start += MAX_ASSETS_AT_ONCE) {
-    await grantSome(tx, act, listing, wishes.slice(start, start + MAX_ASSETS_AT_ONCE));
+    const changes = await grantSome(tx, listing, wishes.slice(start, start + MAX_ASSETS_AT_ONCE));
+    before.add(changes.map(({ uid, from }) => [uid, from]));
+    after.add(changes.map(({ uid, to }) => [uid, to]));
   }
-}
-
-async function grantSome(
-  tx: Transaction,
-  act: Act,
-  listing: Listing,
-  wishes: readonly Wish[],
-): Promise<void> {
-  const current = new Map<number, string[]>();
-  const ids = wishes.map(({ id }) => id);
-  for (const { asset_id, rule } of await currentRules(tx, { listing: listing.id, assets: ids })) {
-    const rules = current.get(asset_id) ?? [];
-    if (rule !== null) rules.push(rule);
-    current.set(asset_id, rules);
-  }
-
-  const added: Wish[] = [];
-  const removed: Wish[] = [];
-  const replaced: Wish[] = [];
-  for (const wish of wishes) {
-    const before = current.get(wish.id);
-    if (wish.rules === null) {
-      if (before !== undefined) removed.push(wish);
-    } else if (before === undefined) added.push(wish);
-    else if (wish.rules !== undefined && !isSameList(before, wish.rules)) replaced.push(wish);
-  }
-  const changed = [...added, ...removed, ...replaced];
-  if (changed.length === 0) return;
-
-  const some = (list: readonly Wish[]) => ({ listing: listing.id, assets: list.map(({ id }) => id) });
-  if (added.length > 0) await insertAssets(tx, some(added));
-  if (removed.length > 0) await deleteAssets(tx, some(removed));
-  if (replaced.length > 0) await deleteRules(tx, some(replaced));
-  const rows = [...added, ...replaced].flatMap(({ id, rules }) =>
-    (rules ?? []).map((rule, position) => [listing.id, id, position, rule] as const),
-  );
-  await insertRules(tx, rows);
-
-  // What stood for each asset and what stands now; null where it was not, or is no longer, in the listing.
+  if (after.count === 0) return;
   await recordChange(tx, act, {
     action: 'listing.update',
     object: ['assessment', listing.uid],
     organizationId: listing.organization_id,
-    before: { assets: Object.fromEntries(changed.map(({ id, uid }) => [uid, current.get(id) ?? null])) },
-    after: {
-      assets: Object.fromEntries(changed.map(({ uid, rules }) => [uid, rules === undefined ? [] : rules])),
-    },
+    before: { assets: before.told() },
+    after: { assets: after.told() },
   });
+}
+
+/** The rules of an asset before and after; `null` where it was not, or is no longer, in the listing. */
+interface AssetChange extends Asset {
+  from: string | null;
+  to: string | null;
+}
+
+async function grantSome(
+  tx: Transaction,
+  { id: listing, organization_id: organization }: Listing,
+  wishes: readonly Wish[],
+): Promise<AssetChange[]> {
+  const rows = await currentRules(tx, { listing, assets: wishes.map(({ id }) => id) });
+  const current = new Map(rows.map((row) => [row.asset_id, row.scope_rules]));
+  const changes = wishes
+    .map(({ id, uid, rules }): AssetChange => {
+      const from = current.get(id) ?? null;
+      return { id, uid, from, to: rules === undefined ? (from ?? NO_RULES) : rules };
+    })
+    .filter(({ from, to }) => from !== to);
+
+  const removed = changes.filter(({ to }) => to === null);
+  if (removed.length > 0) await deleteAssets(tx, { listing, assets: removed.map(({ id }) => id) });
+  await putAssets(
+    tx,
+    changes.filter(({ to }) => to !== null).map(({ id, to }) => [organization, listing, id, to]),
+  );
+  return changes;
+}
+
+/** What the audit log has of one side of a change: the rules of each asset, or of many assets their number and a digest. */
+class ToldAssets {
+  count = 0;
+  readonly #few: Record<string, unknown> = {};
+  readonly #digest = createHash('sha256');
+
+  /** @param assets uids and rules, sorted by uid */
+  add(assets: readonly (readonly [uid: string, rules: string | null])[]): void {
+    this.count += assets.length;
+    this.#digest.update(assets.map(([uid, rules]) => `${uid} ${rules}\n`).join(''));
+    if (this.count > MAX_ASSETS_TOLD) return;
+    for (const [uid, rules] of assets) this.#few[uid] = rules === null ? null : JSON.parse(rules);
+  }
+
+  told(): object {
+    if (this.count <= MAX_ASSETS_TOLD) return this.#few;
+    return { count: this.count, sha256: this.#digest.digest('hex') };
+  }
 }
 
 function refuseContradiction(add: readonly { assetUid: string }[], remove: readonly string[]): void {
@@ -259,8 +260,4 @@ function refuseContradiction(add: readonly { assetUid: string }[], remove: reado
       : [],
   );
   if (faults.length > 0) throw invalid(faults);
-}
-
-function isSameList(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((item, index) => item === b[index]);
 }

@@ -5,7 +5,7 @@ import { prepare, prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 import { invalid } from '../shared/failure.ts';
 import { reachOfCaller } from '../shared/reach.ts';
-import { assetsWithin, findOwner, requireAssets, type TagAct, unknown } from './tag-owners.ts';
+import { assetsWithin, type Entity, findOwner, requireAssets, type TagAct, unknown } from './tag-owners.ts';
 
 export interface AssetTagging {
   /** Tags to change. */
@@ -32,7 +32,7 @@ interface Pair {
   asset_id: number;
 }
 
-export const attach = prepareWrite<{ tags: readonly number[]; assets: readonly number[] }, Pair>((tx, p) =>
+const attach = prepareWrite<{ tags: readonly number[]; assets: readonly number[] }, Pair>((tx, p) =>
   tx
     .insertInto('asset_taggings')
     .columns(['tag_id', 'asset_id', 'organization_id', 'owner_id', 'group_id'])
@@ -79,7 +79,7 @@ export async function changeAssetTaggings(
   const owner = await findOwner(tx, caller, reach, orgUid);
   const [found, foundAssets] =
     owner === undefined
-      ? [[], new Map<string, number>()]
+      ? [[], new Map<string, Entity>()]
       : await Promise.all([
           tagsByUid(tx, { owner: owner.id, uids }),
           assetsWithin(tx, caller, reach, owner, [...addEntities.map(({ uid }) => uid), ...delEntityUids]),
@@ -94,7 +94,7 @@ export async function changeAssetTaggings(
     ...addEntities.map(({ uid }, index) => ({ uid, property: `addEntities.${index}.uid` })),
     ...delEntityUids.map((uid, index) => ({ uid, property: `delEntityUids.${index}` })),
   ]);
-  const idsOf = (list: readonly string[]) => list.map((uid) => assets.get(uid) as number);
+  const idsOf = (list: readonly string[]) => list.map((uid) => (assets.get(uid) as Entity).id);
   const toAttach = idsOf(addEntities.map(({ uid }) => uid));
   const toDetach = idsOf(delEntityUids);
   const tagIds = [...tags.values()];
@@ -105,7 +105,7 @@ export async function changeAssetTaggings(
   ]);
   if (added.length === 0 && removed.length === 0) return;
   const tagUids = new Map([...tags].map(([uid, id]) => [id, uid]));
-  const assetUids = new Map([...assets].map(([uid, id]) => [id, uid]));
+  const assetUids = new Map([...assets].map(([uid, { id }]) => [id, uid]));
   const told = (pairs: readonly Pair[]) =>
     tellPairs(
       pairs.map((pair) => [tagUids.get(pair.tag_id) ?? '', assetUids.get(pair.asset_id) ?? ''] as const),

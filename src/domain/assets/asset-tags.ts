@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { prepareInsert } from '../../db/bulk.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { nameKey } from '../../db/portable.ts';
 import { recordChanges } from '../shared/audit.ts';
 import { Failure, type Fault, invalid, missing } from '../shared/failure.ts';
 import { nameFault } from '../shared/names.ts';
-import { attach, digestOf, MAX_PAIRS_TOLD } from './asset-taggings.ts';
+import { digestOf, MAX_PAIRS_TOLD } from './asset-taggings.ts';
 import { reachOfCaller } from '../shared/reach.ts';
-import { assetsWithin, findOwner, requireAssets, type TagAct } from './tag-owners.ts';
+import { assetsWithin, type Entity, findOwner, requireAssets, type TagAct } from './tag-owners.ts';
 
 /** Four parameters a row; SQLite takes 32,766 in a statement. */
 const ROWS_PER_STATEMENT = 500;
@@ -22,6 +23,15 @@ export interface AssetTag {
   orgUid: string;
   entities: { uid: string; entityType: 'asset' }[];
 }
+
+/** Of new tags, which nothing is attached to yet. */
+const insertTaggings = prepareInsert('asset_taggings', {
+  tag_id: 'int',
+  asset_id: 'int',
+  organization_id: 'int',
+  owner_id: 'int',
+  group_id: 'int',
+});
 
 const newTagUid = () => randomBytes(6).toString('hex');
 
@@ -87,11 +97,13 @@ export async function createAssetTags(
     name: row.name,
     entities: [...new Set(newTags[index]?.entities?.map(({ uid }) => uid) ?? [])],
   }));
-  for (const { id, entities: uids } of tags) {
-    if (uids.length > 0)
-      await attach(tx, { tags: [id], assets: uids.map((uid) => assets.get(uid) as number) });
-  }
-  const pairs = tags.reduce((sum, tag) => sum + tag.entities.length, 0);
+  const taggings = tags.flatMap(({ id, entities: uids }) =>
+    uids.map((uid) => {
+      const { id: asset, organization_id: organization } = assets.get(uid) as Entity;
+      return [id, asset, organization, owner.id, owner.id === organization ? null : owner.id] as const;
+    }),
+  );
+  await insertTaggings(tx, taggings);
   await recordChanges(
     tx,
     tags.map(({ uid, name, entities: uids }) => ({
@@ -101,7 +113,7 @@ export async function createAssetTags(
         object: ['asset-tag', uid],
         organizationId: owner.id,
         before: null,
-        after: { name, ...entitiesTold(uids, pairs) },
+        after: { name, ...entitiesTold(uids, taggings.length) },
       },
     })),
   );

@@ -22,6 +22,13 @@ export interface TagAct extends Act<Caller> {
   accepted: readonly Scope[];
 }
 
+/** An asset that tags may be attached to. */
+export interface Entity {
+  id: number;
+  uid: string;
+  organization_id: number;
+}
+
 /** An organization or a group of organizations, under which tags are. */
 export interface Owner {
   id: number;
@@ -39,25 +46,24 @@ const ownerQuery = perReach((reach) =>
 );
 
 const assetsQuery = perReach((reach) =>
-  prepare<ReachParameters & { owner: number; uids: readonly string[] }, { id: number; uid: string }>(
-    (db, p) =>
-      db
-        .selectFrom('assets')
-        .select(['assets.id', 'assets.uid'])
-        .where((eb) => isOneOf(db, eb.ref('assets.uid'), p.uids))
-        .where((eb) =>
-          eb.or([
-            eb(unindexed(eb.ref('assets.organization_id')), '=', p.owner),
-            eb.exists(
-              eb
-                .selectFrom('organization_group_members as member')
-                .select('member.organization_id')
-                .whereRef('member.organization_id', '=', 'assets.organization_id')
-                .where('member.group_id', '=', p.owner),
-            ),
-          ]),
-        )
-        .where(assetWithin(reach, p)),
+  prepare<ReachParameters & { owner: number; uids: readonly string[] }, Entity>((db, p) =>
+    db
+      .selectFrom('assets')
+      .select(['assets.id', 'assets.uid', 'assets.organization_id'])
+      .where((eb) => isOneOf(db, eb.ref('assets.uid'), p.uids))
+      .where((eb) =>
+        eb.or([
+          eb(unindexed(eb.ref('assets.organization_id')), '=', p.owner),
+          eb.exists(
+            eb
+              .selectFrom('organization_group_members as member')
+              .select('member.organization_id')
+              .whereRef('member.organization_id', '=', 'assets.organization_id')
+              .where('member.group_id', '=', p.owner),
+          ),
+        ]),
+      )
+      .where(assetWithin(reach, p)),
   ),
 );
 
@@ -73,33 +79,33 @@ export async function findOwner(
   return (await ownerQuery(reach)(tx, { ...reachParameters(caller), uid }))[0];
 }
 
-/** @returns the ids, by uid, of those assets that the caller reaches within the owner */
+/** @returns those assets, by uid, that the caller reaches within the owner */
 export async function assetsWithin(
   tx: Transaction,
   caller: Caller,
   reach: CallerReach,
   owner: Owner,
   uids: readonly string[],
-): Promise<Map<string, number>> {
+): Promise<Map<string, Entity>> {
   if (uids.length === 0) return new Map();
   const unique = [...new Set(uids)];
   const rows = await assetsQuery(reach)(tx, { ...reachParameters(caller), owner: owner.id, uids: unique });
-  return new Map(rows.map((row) => [row.uid, row.id]));
+  return new Map(rows.map((row) => [row.uid, row]));
 }
 
 /**
- * @returns the ids, when each of the entities has one
+ * @returns the assets, when each of the entities is one
  * @throws Failure `invalid` otherwise
  */
 export function requireAssets(
-  ids: Map<string, number>,
+  assets: Map<string, Entity>,
   entities: readonly { uid: string; property: string }[],
-): Map<string, number> {
-  const missing = entities.filter(({ uid }) => !ids.has(uid));
+): Map<string, Entity> {
+  const missing = entities.filter(({ uid }) => !assets.has(uid));
   if (missing.length > 0) {
     throw invalid(missing.slice(0, MAX_FAULTS).map(({ uid, property }) => unknown(property, 'asset', uid)));
   }
-  return ids;
+  return assets;
 }
 
 /** @returns the fault of a uid that no tag or asset within reach has */

@@ -45,24 +45,17 @@ export const assetsTables = ({ id, int, text, table, clustered }: Dialect): stri
   `create index asset_taggings_by_group on asset_taggings (group_id, organization_id) where group_id is not null`,
   `create index asset_taggings_by_asset on asset_taggings (asset_id, tag_id)`,
 
+  // The scope rules of an asset in a listing are read and written together, so they are one value: a JSON list of texts.
   `create table listing_assets (
     organization_id ${int} not null,
     assessment_id ${int} not null,
     asset_id ${int} not null,
+    scope_rules ${text} not null default '[]',
     primary key (asset_id, assessment_id),
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade,
     foreign key (organization_id, asset_id) references assets (organization_id, id) on delete cascade
   ) ${clustered}`,
   `create index listing_assets_by_assessment on listing_assets (assessment_id, asset_id)`,
-
-  `create table scope_rules (
-    assessment_id ${int} not null,
-    asset_id ${int} not null,
-    position ${int} not null,
-    rule ${text} not null,
-    primary key (asset_id, assessment_id, position),
-    foreign key (asset_id, assessment_id) references listing_assets (asset_id, assessment_id) on delete cascade
-  ) ${clustered}`,
 
   `create table ports (
     asset_id ${int} not null references assets (id) on delete cascade,
