@@ -280,7 +280,7 @@ describe('Operation 8: create asset tags', () => {
   });
 
   it('tells some of very many unknown entities, more than a call can have arguments', async () => {
-    const large = await startTestServer();
+    const large = await startTestServer({ maxTagPairs: 160_000 });
     try {
       const staff = await worldOf(large).user();
       await worldOf(large).organization('large');
