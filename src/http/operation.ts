@@ -7,6 +7,7 @@ import type { Area } from './areas.ts';
 import { IGNORED_HEADER, IgnoredHeader, listIgnored } from './ignored-properties.ts';
 import { MEDIUM_BODY, SMALL_BODY } from './json-bodies.ts';
 import { errorResponses } from './schemas.ts';
+import { compileValidatorWith, type TotalLimit } from './validation.ts';
 
 /** What an operation sends when it succeeds. */
 export interface Answer {
@@ -54,6 +55,8 @@ interface Declaration<P, Q, B, A extends Answers> {
   body?: B;
   /** How the body calls the inputs of the rule, where it has another name for them: faults are told by these. */
   inputs?: Readonly<Record<string, string>>;
+  /** What a body may name in all; more is a 413 before it is looked at any closer. */
+  total?: TotalLimit<Parsed<B>>;
   /** In bytes; absent, `MEDIUM_BODY`, and `SMALL_BODY` for an operation that reads no body. */
   bodyLimit?: number;
   /** By status. The first is the one that is sent unless the handler sets another. */
@@ -87,7 +90,7 @@ export function operation<
 
 /** Adds an operation to its area. */
 export function registerOperation(app: FastifyInstance, area: Area, declared: Operation): void {
-  const { id, access, bodiless, inputs, params, query, body, handler } = declared;
+  const { id, access, bodiless, inputs, params, query, body, total, handler } = declared;
   const status = Number(Object.keys(declared.answers)[0]);
   const bodyLimit = declared.bodyLimit ?? (body === undefined ? SMALL_BODY : MEDIUM_BODY);
   const ignoredNames = body === undefined ? undefined : listIgnored(body);
@@ -97,6 +100,9 @@ export function registerOperation(app: FastifyInstance, area: Area, declared: Op
       method: declared.method,
       url,
       bodyLimit,
+      ...(total === undefined
+        ? {}
+        : { validatorCompiler: compileValidatorWith(total as TotalLimit<unknown>) }),
       config: {
         operation: id,
         access,

@@ -10,6 +10,23 @@ type Validated = { value: unknown } | { error: Problem };
 /** Beyond this many array items, only the first fault is looked for: a hostile body may have a million. */
 const MAX_ITEMS_SEARCHED = 20_000;
 
+/** A body of the right JSON types of which nothing else is known: anything may be missing. */
+type Typed<B> = B extends readonly (infer Item)[]
+  ? readonly Typed<Item>[]
+  : B extends object
+    ? { readonly [Name in keyof B]?: Typed<B[Name]> }
+    : B;
+
+/** How many of something a body may name in all, beside what each of its arrays may hold. */
+export interface TotalLimit<B> {
+  max: number;
+  /** What is counted, in the plural. */
+  things: string;
+  /** The property at fault. */
+  source: string;
+  count(body: Typed<B>): number;
+}
+
 const first = newAjv({ allErrors: false });
 const all = newAjv({ allErrors: true });
 
@@ -41,6 +58,12 @@ function newAjv(options: { allErrors: boolean }): Ajv {
  */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =>
   httpPart === 'body' ? bodyValidator(schema) : parameterValidator(schema);
+
+/** The same for a route whose bodies have a limit in all. */
+export const compileValidatorWith =
+  (total: TotalLimit<unknown>): FastifySchemaCompiler<TSchema> =>
+  (route) =>
+    route.httpPart === 'body' ? bodyValidator(route.schema, total) : compileValidator(route);
 
 function parameterValidator(schema: TSchema): (input: unknown) => Validated {
   const validate = all.compile(mapSchema(schema as JsonSchema, (part) => part));
@@ -85,7 +108,7 @@ function fromText(value: unknown, schema: JsonSchema): unknown {
   return types.includes('boolean') ? (BOOLEANS.get(value) ?? value) : value;
 }
 
-function bodyValidator(schema: TSchema): (input: unknown) => Validated {
+function bodyValidator(schema: TSchema, total?: TotalLimit<unknown>): (input: unknown) => Validated {
   const storable = withStorableText(schema as JsonSchema);
   const valid = first.compile(storable);
   const types = typesOnly(schema as JsonSchema);
@@ -95,7 +118,10 @@ function bodyValidator(schema: TSchema): (input: unknown) => Validated {
   const batches = batchesOf(schema as JsonSchema);
 
   return (body) => {
-    if (valid(body)) return { value: body };
+    if (valid(body)) {
+      const tooMany = total && findTooMany(body, total);
+      return tooMany === undefined ? { value: body } : { error: tooMany };
+    }
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       return { error: new Problem('invalid-request', 'The body must be a JSON object.') };
     }
@@ -118,6 +144,8 @@ function bodyValidator(schema: TSchema): (input: unknown) => Validated {
       const message = `${source} has ${size} items; at most ${max} are taken at once.`;
       return { error: new Problem('batch-too-large', message, { batch: { max, size }, source }) };
     }
+    const tooMany = total && findTooMany(body, total);
+    if (tooMany !== undefined) return { error: tooMany };
     const ofValue = many ? valid : everyFault();
     ofValue(body);
     const faults = faultsOf(ofValue);
@@ -203,6 +231,17 @@ function findOversized(value: unknown, { path, max }: Batch, dotted = ''): [stri
   return next === undefined
     ? undefined
     : findOversized(next, { path: rest, max }, dotted === '' ? name : `${dotted}.${name}`);
+}
+
+/** @returns what is wrong when a body, which has the right types, names more than it may in all */
+function findTooMany(
+  body: unknown,
+  { max, things, source, count }: TotalLimit<unknown>,
+): Problem | undefined {
+  const size = count(body);
+  if (size <= max) return undefined;
+  const message = `The request has ${size} ${things}; at most ${max} are taken at once.`;
+  return new Problem('batch-too-large', message, { batch: { max, size }, source });
 }
 
 /** Whether a body has more array items, at any depth, than are searched for every fault. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectProblem } from '../harness/problems.ts';
+import { expectProblem, expectSimpleError } from '../harness/problems.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
@@ -90,6 +90,24 @@ it('Operation 9 counts what it attaches and what it detaches, for each tag', asy
   });
   expect((await send('PATCH', { uids: tags, delEntityUids: assets })).status).toBe(204);
   expect(await countPairs()).toBe(before);
+});
+
+it('Pairs are counted before anything but the types of a body is looked at', async () => {
+  const tooMany = (batchSize: number) =>
+    ({ area: 'tagging', status: 413, kind: 'batch-too-large', maxBatchSize: MAX_PAIRS, batchSize }) as const;
+  const tags = [...Array(11).keys()].map((index) => ({
+    ...(index === 0 ? {} : { name: index === 1 ? '' : 'twice' }),
+    entities: references(assets),
+  }));
+  expectProblem(server, await send('POST', { tags }), tooMany(385));
+  const uids = [...Array<string>(10).fill('x'), 'a\0'];
+  expectProblem(server, await send('PATCH', { uids, addEntities: references(assets) }), tooMany(385));
+
+  const wrong = await send('POST', { tags: [...tags, { name: 5, entities: [] }] });
+  expectSimpleError(wrong, 400);
+  expectSimpleError(await send('PATCH', { uids, addEntities: [...references(assets), 5] }), 400);
+  // No pair without a tag.
+  expect((await send('PATCH', { addEntities: references(assets) })).status).toBe(422);
 });
 
 it('The audit log lists 300 pairs, and has the number and a digest of more', async () => {

@@ -5,7 +5,6 @@ import { changeAssetTaggings } from '../../domain/assets/asset-taggings.ts';
 import { createAssetTags } from '../../domain/assets/asset-tags.ts';
 import { AREAS } from '../../http/areas.ts';
 import { operation } from '../../http/operation.ts';
-import { Problem } from '../../http/problems.ts';
 import { MAX_TEXT, nameText } from '../../http/schemas.ts';
 
 const path = '/v1.0/organizations/:orgUid/tags';
@@ -88,18 +87,12 @@ const PAGINATION_HEADERS = {
   Link: { description: 'RFC 8288.', type: 'string', maxLength: MAX_TEXT },
 };
 
-/**
- * Two short lists can name a million pairs, and all of them would be one unit of work.
- * @throws Problem when a request touches more of them than one may
- */
-function limitPairs(max: number, size: number, source: string): void {
-  if (size <= max) return;
-  throw new Problem(
-    'batch-too-large',
-    `The request touches ${size} pairs of a tag and an entity; at most ${max} are taken at once.`,
-    { batch: { max, size }, source },
-  );
-}
+/** Two short lists can name a million pairs, and all of them would be one unit of work. */
+const limitOfPairs = (max: number, source: string) => ({
+  max,
+  source,
+  things: 'pairs of a tag and an entity',
+});
 
 const acceptedScopes = ({ config }: Context) => (config.strictScopes ? STRICT_TAG_SCOPES : TAG_SCOPES);
 
@@ -110,23 +103,21 @@ export const declareCreateAssetTags = (context: Context) => {
     id: 'createAssetTags',
     number: 8,
     summary: 'Create asset tags',
-    description: 'Creates tags under an organization and attaches them to assets. All or nothing.',
+    description: `Creates tags under an organization and attaches them to assets, at most ${config.maxTagPairs} pairs of a tag and an asset. All or nothing.`,
     method: 'POST',
     path,
     access: { scopes: accepted, schemes: 'bearer' },
     params: OrganizationPath,
     body: createBody(config.maxTagBatch),
+    total: {
+      ...limitOfPairs(config.maxTagPairs, 'tags'),
+      count: ({ tags = [] }) => tags.reduce((sum, { entities = [] }) => sum + entities.length, 0),
+    },
     bodyLimit: config.bodyLimit,
     answers: {
       201: { description: 'The tags were created.', headers: PAGINATION_HEADERS, schema: AssetTags },
     },
     async handler({ caller, params: { orgUid }, body }, reply) {
-      const entities = body.tags.map((tag) => tag.entities?.length ?? 0);
-      limitPairs(
-        config.maxTagPairs,
-        entities.reduce((sum, length) => sum + length, 0),
-        'tags',
-      );
       const tags = await db.write((tx) =>
         createAssetTags(tx, { actor: caller, now: clock(), accepted }, orgUid, body.tags),
       );
@@ -150,20 +141,20 @@ export const declareChangeAssetTaggings = (context: Context) => {
     id: 'changeAssetTaggings',
     number: 9,
     summary: 'Attach or detach entities to or from tags',
-    description: 'Attaches assets to every one of the tags, and detaches others from them. All or nothing.',
+    description: `Attaches assets to every one of the tags, and detaches others from them, at most ${config.maxTagPairs} pairs of a tag and an asset. All or nothing.`,
     method: 'PATCH',
     path,
     access: { scopes: accepted, schemes: 'bearer' },
     params: OrganizationPath,
     body: changeBody(config.maxTagBatch),
+    total: {
+      ...limitOfPairs(config.maxTagPairs, 'uids'),
+      count: ({ uids = [], addEntities = [], delEntityUids = [] }) =>
+        uids.length * (addEntities.length + delEntityUids.length),
+    },
     bodyLimit: config.bodyLimit,
     answers: { 204: { description: 'The tags have the entities.' } },
-    handler({ caller, params: { orgUid }, body }) {
-      const { uids, addEntities = [], delEntityUids = [] } = body;
-      limitPairs(config.maxTagPairs, uids.length * (addEntities.length + delEntityUids.length), 'uids');
-      return db.write((tx) =>
-        changeAssetTaggings(tx, { actor: caller, now: clock(), accepted }, orgUid, body),
-      );
-    },
+    handler: ({ caller, params: { orgUid }, body }) =>
+      db.write((tx) => changeAssetTaggings(tx, { actor: caller, now: clock(), accepted }, orgUid, body)),
   });
 };
