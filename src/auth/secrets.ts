@@ -23,6 +23,14 @@ export function looksPersonal(text: string): boolean {
   return text.startsWith(PREFIX);
 }
 
+/** 256 bits in letters and digits. */
+const SECRET_LENGTH = 43;
+
+/** @returns a new secret of 256 random bits: of a session, a link, a code, a token or an application */
+export function newSecret(): string {
+  return randomText(SECRET_LENGTH);
+}
+
 /** @returns SHA-256, hexadecimal: enough for a secret that is random itself */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');

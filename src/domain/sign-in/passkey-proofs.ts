@@ -4,6 +4,7 @@ import type { Reader, Transaction } from '../../db/engine.ts';
 import type { RefusingDatabase } from '../shared/refusals.ts';
 import { consumeChallenge } from './challenges.ts';
 import type { FactorOwner } from './second-factors.ts';
+import { signInObstacle, type SignInState, signInStates } from './sign-in-rule.ts';
 
 /** The answer of a browser that was asked to use a passkey. */
 export interface PasskeyAnswer {
@@ -15,15 +16,13 @@ export interface PasskeyAnswer {
   endsAt: number;
 }
 
-interface Passkey {
+interface Passkey extends SignInState {
   id: string;
   public_key: string;
   counter: number;
   user_id: number;
   uid: string;
   organization_id: number | null;
-  banned_at: number | null;
-  sso_only: number | null;
 }
 
 /**
@@ -40,8 +39,7 @@ export async function signInWithPasskey(
   const owner = passkey && { userId: passkey.user_id, organizationId: passkey.organization_id };
   const right =
     passkey !== undefined &&
-    passkey.banned_at === null &&
-    passkey.sso_only !== 1 &&
+    signInObstacle(passkey) === undefined &&
     (await proves(refusing, act, passkey, answer));
   if (right) return owner;
   refusing.refusals.record(act, {
@@ -67,10 +65,8 @@ export async function usePasskey(
 async function passkeyOf(db: Reader, answer: PasskeyAnswer): Promise<Passkey | undefined> {
   const use = await readPasskeyUse(answer.credential);
   if (use === undefined) return undefined;
-  return db
-    .selectFrom('passkeys')
-    .innerJoin('users', 'users.id', 'passkeys.user_id')
-    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
+  return signInStates(db)
+    .innerJoin('passkeys', 'passkeys.user_id', 'users.id')
     .select([
       'passkeys.id',
       'passkeys.public_key',
@@ -78,8 +74,6 @@ async function passkeyOf(db: Reader, answer: PasskeyAnswer): Promise<Passkey | u
       'passkeys.user_id',
       'users.uid',
       'users.organization_id',
-      'users.banned_at',
-      'identity_providers.sso_only',
     ])
     .where('passkeys.id', '=', use.id)
     .executeTakeFirst();

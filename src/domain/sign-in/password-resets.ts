@@ -1,6 +1,6 @@
 import { type Act, actOfPerson } from '../../auth/callers.ts';
 import { emailKey } from '../../auth/email-addresses.ts';
-import { hashSecret, randomText } from '../../auth/secrets.ts';
+import { hashSecret, newSecret } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { forgetAllAttempts } from './attempts.ts';
 import { recordChange } from '../shared/audit.ts';
@@ -8,13 +8,11 @@ import { withdrawConsent } from '../tokens/consents.ts';
 import { Failure, missing } from '../shared/failure.ts';
 import { setPassword } from './passwords.ts';
 import { endSessions } from './session-ends.ts';
+import { type SignInObstacle, signInObstacle, signInStates } from './sign-in-rule.ts';
 import { signInSubject } from './sign-ins.ts';
 
 /** How long a link is good, in milliseconds. */
 const LIFETIME = 3_600_000;
-/** 256 bits in letters and digits. */
-const SECRET_LENGTH = 43;
-
 /** Whose password a link sets. */
 export interface PasswordReset {
   userId: number;
@@ -24,20 +22,6 @@ export interface PasswordReset {
   organizationId: number | null;
   /** The name of the organization. */
   organization: string | null;
-}
-
-/** Why an account cannot have a new password by a link. */
-export type ResetObstacle =
-  | 'banned'
-  /** Not accepted: the invitation is to be renewed instead. */
-  | 'invited'
-  /** Its organization signs its people in through its provider alone. */
-  | 'provider';
-
-interface AccountState {
-  banned_at: number | null;
-  accepted_at: number | null;
-  sso_only: number | null;
 }
 
 /**
@@ -58,22 +42,14 @@ export async function createPasswordReset(
   userId: number,
   madeBy: 'hand' | 'mail' = 'hand',
 ): Promise<{ secret: string; expiresAt: number; to: string }> {
-  const user = await tx
-    .selectFrom('users')
-    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
-    .select([
-      'users.email',
-      'users.organization_id',
-      'users.banned_at',
-      'users.accepted_at',
-      'identity_providers.sso_only',
-    ])
+  const user = await signInStates(tx)
+    .select(['users.email', 'users.organization_id'])
     .where('users.id', '=', userId)
     .executeTakeFirst();
   if (user === undefined) throw missing('user');
-  const obstacle = obstacleOf(user);
+  const obstacle = signInObstacle(user);
   if (obstacle !== undefined) throw new Failure('forbidden', OBSTACLES[obstacle]);
-  const secret = randomText(SECRET_LENGTH);
+  const secret = newSecret();
   const values = { secret_hash: hashSecret(secret), expires_at: act.now + LIFETIME };
   await endOlder(tx, userId, madeBy);
   await tx
@@ -110,13 +86,11 @@ async function endOlder(tx: Transaction, userId: number, madeBy: 'hand' | 'mail'
 
 /** @returns the id of the account with this address, if it can have a new password by a link */
 export async function resettableUser(db: Reader, email: string): Promise<number | undefined> {
-  const user = await db
-    .selectFrom('users')
-    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
-    .select(['users.id', 'users.banned_at', 'users.accepted_at', 'identity_providers.sso_only'])
+  const user = await signInStates(db)
+    .select('users.id')
     .where('users.email_key', '=', emailKey(email))
     .executeTakeFirst();
-  return user !== undefined && obstacleOf(user) === undefined ? user.id : undefined;
+  return user !== undefined && signInObstacle(user) === undefined ? user.id : undefined;
 }
 
 /** @returns whose password the link with this secret sets; `over` when it is too old or may not any more */
@@ -125,26 +99,21 @@ export async function readPasswordReset(
   secret: string,
   now: number,
 ): Promise<PasswordReset | 'over' | undefined> {
-  const row = await db
-    .selectFrom('password_resets')
-    .innerJoin('users', 'users.id', 'password_resets.user_id')
+  const row = await signInStates(db)
+    .innerJoin('password_resets', 'password_resets.user_id', 'users.id')
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')
-    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
     .select([
       'users.id as userId',
       'users.email',
       'users.name',
       'users.organization_id as organizationId',
       'organizations.name as organization',
-      'users.banned_at',
-      'users.accepted_at',
-      'identity_providers.sso_only',
       'password_resets.expires_at',
     ])
     .where('password_resets.secret_hash', '=', hashSecret(secret))
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  if (row.expires_at <= now || obstacleOf(row) !== undefined) return 'over';
+  if (row.expires_at <= now || signInObstacle(row) !== undefined) return 'over';
   const { userId, email, name, organizationId, organization } = row;
   return { userId, email, name, organizationId, organization };
 }
@@ -197,14 +166,8 @@ async function connectedClients(db: Reader, userId: number): Promise<string[]> {
   return rows.map((row) => row.client_id);
 }
 
-const OBSTACLES: Readonly<Record<ResetObstacle, string>> = {
+const OBSTACLES: Readonly<Record<SignInObstacle, string>> = {
   banned: 'This user is banned, and cannot sign in.',
   invited: 'This user has not accepted the invitation yet. Renew the invitation instead.',
   provider: "This user signs in through the organization's provider, and has no password here.",
 };
-
-function obstacleOf({ banned_at, accepted_at, sso_only }: AccountState): ResetObstacle | undefined {
-  if (banned_at !== null) return 'banned';
-  if (accepted_at === null) return 'invited';
-  return sso_only === 1 ? 'provider' : undefined;
-}

@@ -4,6 +4,7 @@ import { recordChange } from '../shared/audit.ts';
 import { missing } from '../shared/failure.ts';
 import { endSessions } from './session-ends.ts';
 import { rotateSession, type Session } from './sessions.ts';
+import { signInObstacle, signInStates, usablePassword } from './sign-in-rule.ts';
 
 /**
  * Gives an account another password, which ends the links by which it might have got one. Its tokens stay good.
@@ -56,12 +57,11 @@ export async function changePassword(
  *   signs its people in through its provider alone
  */
 export async function passwordUseOf(db: Reader, userId: number): Promise<'password' | 'none' | 'provider'> {
-  const row = await db
-    .selectFrom('users')
-    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
-    .select(['users.password_hash', 'identity_providers.sso_only'])
+  const account = await signInStates(db)
+    .select('users.password_hash')
     .where('users.id', '=', userId)
     .executeTakeFirst();
-  if (row?.sso_only === 1) return 'provider';
-  return row === undefined || row.password_hash === null ? 'none' : 'password';
+  if (account === undefined) return 'none';
+  if (signInObstacle(account) === 'provider') return 'provider';
+  return usablePassword(account) === null ? 'none' : 'password';
 }

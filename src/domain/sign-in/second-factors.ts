@@ -9,6 +9,7 @@ import type { RefusingDatabase } from '../shared/refusals.ts';
 import { Failure, missing } from '../shared/failure.ts';
 import { endSessions } from './session-ends.ts';
 import { rotateSession } from './sessions.ts';
+import { signInStates, usablePassword } from './sign-in-rule.ts';
 
 const LIMIT = { max: 10, window: 600_000 };
 
@@ -121,13 +122,11 @@ export async function hasPassword(db: Reader, userId: number): Promise<boolean> 
 }
 
 async function passwordHashOf(db: Reader, userId: number): Promise<string | null> {
-  const row = await db
-    .selectFrom('users')
-    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
-    .select(['users.password_hash', 'identity_providers.sso_only'])
+  const account = await signInStates(db)
+    .select('users.password_hash')
     .where('users.id', '=', userId)
     .executeTakeFirst();
-  return row === undefined || row.sso_only === 1 ? null : row.password_hash;
+  return account === undefined ? null : usablePassword(account);
 }
 
 /**

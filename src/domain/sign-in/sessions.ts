@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Account, type Act, actOfPerson } from '../../auth/callers.ts';
-import { hashSecret, randomText } from '../../auth/secrets.ts';
+import { hashSecret, newSecret } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { holdingRows } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
 import { accountOf, RIGHTS, type RightsRow } from '../shared/accounts.ts';
 import { recordChange } from '../shared/audit.ts';
 
-/** 256 bits in letters and digits. */
-const SECRET_LENGTH = 43;
 const MAX_USER_AGENT = 256;
 /** A use is written once in so many milliseconds, as nobody needs to know it better. */
 const USE_PRECISION = 60_000;
@@ -126,7 +124,7 @@ export async function startSession(
 ): Promise<{ id: string; secret: string }> {
   const { now } = act;
   const id = randomUUID();
-  const secret = randomText(SECRET_LENGTH);
+  const secret = newSecret();
   const { userId, organizationId, state, method, browser } = input;
   if (state === 'complete')
     await tx.updateTable('users').set({ last_seen_at: now }).where('id', '=', userId).execute();
@@ -206,7 +204,7 @@ export async function recordSessionUse(
  * @throws SessionEnded when it ended in the meantime: what else was done in this unit of work does not count either
  */
 export async function rotateSession(tx: Transaction, sessionId: string): Promise<string> {
-  const secret = randomText(SECRET_LENGTH);
+  const secret = newSecret();
   const rotated = await tx
     .updateTable('sessions')
     .set({ secret_hash: hashSecret(secret) })

@@ -5,6 +5,7 @@ import { requirePasswordTurn, verifyPassword } from '../../auth/passwords.ts';
 import { hashSecret } from '../../auth/secrets.ts';
 import { type AttemptKey, boundedKey, countAttempt, forgetAttempts } from './attempts.ts';
 import type { RefusingDatabase } from '../shared/refusals.ts';
+import { signInStates, usablePassword } from './sign-in-rule.ts';
 
 /** docs/decided.md, section 11. */
 const LIMIT = { max: 10, window: 600_000 };
@@ -17,14 +18,6 @@ export type SignIn =
   | { outcome: 'refused' }
   /** Too many failures of this account and address. @property retryAfter in seconds */
   | { outcome: 'locked'; retryAfter: number };
-
-interface Account {
-  id: number;
-  organization_id: number | null;
-  password_hash: string | null;
-  banned_at: number | null;
-  sso_only: number | null;
-}
 
 /**
  * Checks an e-mail address and a password. Ten failures within ten minutes lock the pair of account and network address
@@ -45,27 +38,13 @@ export async function signInWithPassword(
   );
   if (counted.outcome === 'locked') return counted;
 
-  const account: Account | undefined = await db.read
-    .selectFrom('users')
-    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
-    .select([
-      'users.id',
-      'users.organization_id',
-      'users.password_hash',
-      'users.banned_at',
-      'identity_providers.sso_only',
-    ])
+  const account = await signInStates(db.read)
+    .select(['users.id', 'users.organization_id', 'users.password_hash'])
     .where('email_key', '=', emailKey(attempt.email))
     .executeTakeFirst();
-  const passwordHash = account?.password_hash ?? null;
+  const passwordHash = account === undefined ? null : usablePassword(account);
   const right = await verifyPassword(passwordHash, attempt.password);
-  if (
-    right &&
-    passwordHash !== null &&
-    account !== undefined &&
-    account.banned_at === null &&
-    account.sso_only !== 1
-  ) {
+  if (right && passwordHash !== null && account !== undefined) {
     await db.write((tx) => forgetAttempts(tx, key));
     return {
       outcome: 'signed-in',

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Act } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
-import { hashSecret, randomText } from '../../auth/secrets.ts';
+import { hashSecret, newSecret } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { prepare, prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 
-/** 256 bits in letters and digits. */
-const CODE_LENGTH = 43;
 /** RFC 6749, section 4.1.2 allows ten minutes at most; a client needs seconds. */
 const LIFETIME = 60_000;
 
@@ -28,7 +26,7 @@ export interface NewCode {
  * @returns the code, which is stored hashed
  */
 export async function issueCode(tx: Transaction, act: Act, input: NewCode): Promise<string> {
-  const code = randomText(CODE_LENGTH);
+  const code = newSecret();
   const grantId = randomUUID();
   const scopes = input.scopes.join(' ');
   await tx

@@ -1,6 +1,6 @@
 import type { Act } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
-import { hashSecret, randomText } from '../../auth/secrets.ts';
+import { hashSecret, newSecret, randomText } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { prepare } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
@@ -11,8 +11,6 @@ import { cleanName } from '../shared/names.ts';
 import { redirectFault } from './redirect-addresses.ts';
 
 const ID_LENGTH = 20;
-/** 256 bits in letters and digits. */
-const SECRET_LENGTH = 43;
 export const MAX_REDIRECT_URIS = 20;
 
 /** The client of the API description, which every deployment has unless someone deletes it. */
@@ -112,7 +110,7 @@ export async function createClient(
     throw invalid({ property: 'scopes', message: 'has an unknown scope', value: unknown });
   if (scopes?.length === 0) throw invalid({ property: 'scopes', message: 'must name at least one' });
   const id = randomText(ID_LENGTH);
-  const secret = kind === 'confidential' ? randomText(SECRET_LENGTH) : null;
+  const secret = kind === 'confidential' ? newSecret() : null;
   await tx
     .insertInto('oauth_clients')
     .values({
@@ -167,7 +165,7 @@ export async function setImplicit(tx: Transaction, act: Act, id: string, implici
 export async function renewClientSecret(tx: Transaction, act: Act, id: string): Promise<string> {
   const { kind } = await requireClient(tx, id);
   if (kind === 'public') throw invalid({ property: 'kind', message: 'is for confidential clients only' });
-  const secret = randomText(SECRET_LENGTH);
+  const secret = newSecret();
   await tx
     .updateTable('oauth_clients')
     .set({ secret_hash: hashSecret(secret) })

@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Act } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
-import { hashSecret, randomText } from '../../auth/secrets.ts';
+import { hashSecret, newSecret } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { prepare, prepareUnread, prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
-
-/** 256 bits in letters and digits. */
-const SECRET_LENGTH = 43;
 
 /** A refresh token (RFC 6749, section 1.5), as it is stored. */
 export interface RefreshToken {
@@ -120,7 +117,7 @@ export async function issueRefreshToken(
   before: string | null,
 ): Promise<string> {
   const id = randomUUID();
-  const secret = randomText(SECRET_LENGTH);
+  const secret = newSecret();
   const { clientId, userId, organizationId, grantId, grantExpiresAt } = input;
   const scopes = input.scopes.join(' ');
   const expiresAt = Math.min(act.now + lifetime, grantExpiresAt);

@@ -1,0 +1,40 @@
+import type { Reader } from '../../db/engine.ts';
+
+/** Why an account cannot sign in with a password, or a passkey in its place. */
+export type SignInObstacle =
+  | 'banned'
+  /** Not accepted: the invitation is to be renewed instead. */
+  | 'invited'
+  /** Its organization signs its people in through its provider alone. */
+  | 'provider';
+
+/** What decides whether an account may sign in here. */
+export interface SignInState {
+  banned_at: number | null;
+  accepted_at: number | null;
+  sso_only: number | null;
+}
+
+/** @returns a query of accounts with what `signInObstacle` looks at */
+export function signInStates(db: Reader) {
+  return db
+    .selectFrom('users')
+    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
+    .select(['users.banned_at', 'users.accepted_at', 'identity_providers.sso_only']);
+}
+
+/** @returns why an account cannot sign in with a password, whether it has one or not; `undefined` when it may */
+export function signInObstacle({
+  banned_at,
+  accepted_at,
+  sso_only,
+}: SignInState): SignInObstacle | undefined {
+  if (banned_at !== null) return 'banned';
+  if (accepted_at === null) return 'invited';
+  return sso_only === 1 ? 'provider' : undefined;
+}
+
+/** @returns the hash of the password that an account may sign in with; `null` when it has none, or may not */
+export function usablePassword(account: SignInState & { password_hash: string | null }): string | null {
+  return signInObstacle(account) === undefined ? account.password_hash : null;
+}
