@@ -29,5 +29,6 @@ export const ON_SQLITE_ALONE = [
   'test/cli/completion.test.ts',
   'test/cli/process.test.ts',
   'test/cli/sso.test.ts',
+  'test/cli/user-assign.test.ts',
   'test/cli/user-links.test.ts',
 ];

@@ -266,6 +266,29 @@ describe('Rows of different organizations are not joined', () => {
   });
 });
 
+it('An organization that staff are assigned to stays: without it, its last staff would reach all others', async () => {
+  const organization = await insert('organizations', {
+    uid: 'left',
+    kind: 'organization',
+    name: 'left',
+    created_at: 1,
+  });
+  const email = 'assigned@tenant.example';
+  const staff = { uid: 'assigned', email, email_key: email, staff: 1, created_at: 1 };
+  const user = await insert('users', staff);
+  await put('staff_organizations', { user_id: user, organization_id: organization });
+  const remove = (table: 'organizations' | 'users', id: number) =>
+    db.write((tx) => tx.deleteFrom(table).where('id', '=', id).execute());
+  const assignments = () =>
+    db.read.selectFrom('staff_organizations').selectAll().where('user_id', '=', user).execute();
+
+  await expect(remove('organizations', organization)).rejects.toMatchObject(refused);
+  expect(await assignments()).toEqual([{ user_id: user, organization_id: organization }]);
+  await remove('users', user);
+  expect(await assignments()).toEqual([]);
+  await remove('organizations', organization);
+});
+
 /** References to staff, who are of no organization: those who test, and those who are assigned to some. */
 const FREE = ['testing_sessions.tester_id', 'staff_organizations.user_id'];
 

@@ -26,9 +26,10 @@ export const peopleTables = ({ id, int, text, table, clustered }: Dialect): stri
   `create index users_by_address on users (organization_id, email_key)`,
   `create index users_who_administer on users (organization_id, id) where admin = 1`,
 
+  // Staff without a row reach every organization, so the last one must not go with its organization.
   `create table staff_organizations (
     user_id ${int} not null references users (id) on delete cascade,
-    organization_id ${int} not null references organizations (id) on delete cascade,
+    organization_id ${int} not null references organizations (id) on delete restrict,
     primary key (user_id, organization_id)
   ) ${clustered}`,
 

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandLine, startCommandLine } from './command-line.ts';
+
+let assay: CommandLine;
+beforeAll(async () => {
+  assay = await startCommandLine();
+  for (const uid of ['acme', 'umbra', 'other'])
+    await assay.json('organization', 'create', uid, '--name', uid);
+});
+afterAll(() => assay.close());
+
+let counter = 0;
+const newStaff = (...assign: string[]) =>
+  assay.json('user', 'create', '--email', `staff${(counter += 1)}@example.com`, '--staff', ...assign);
+
+async function expectRefusal(args: string[], code: number, words: string) {
+  const { stderr, stdout, ...rest } = await assay.run(['user', 'assign', ...args]);
+  expect({ ...rest, stdout }).toEqual({ code, stdout: '' });
+  expect(stderr).toContain(words);
+}
+
+describe('assay user assign', () => {
+  it('confines staff to organizations, with the token that they have, and lets them out again', async () => {
+    const { id, uid, email } = await newStaff();
+    const { token } = await assay.json('token', 'create', '--user', email, '--scopes', 'tag_ow');
+    const server = await assay.serve('--no-demo');
+    const statusIn = async (organization: string) => {
+      const response = await fetch(`${server.origin}/api/tagging/v1.0/organizations/${organization}/tags`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ tags: [{ name: `tag ${(counter += 1)}` }] }),
+      });
+      return response.status;
+    };
+    const statuses = async () => [await statusIn('acme'), await statusIn('umbra'), await statusIn('other')];
+    try {
+      expect(await statuses()).toEqual([201, 201, 201]);
+      const assigned = await assay.json('user', 'assign', email, '--organization', 'acme', 'umbra');
+      expect(assigned).toEqual({ id, uid, email, assigned_to: ['acme', 'umbra'] });
+      expect(await statuses()).toEqual([201, 201, 404]);
+
+      const replaced = await assay.run(['user', 'assign', uid, '--organization', 'other']);
+      expect(replaced).toEqual({
+        code: 0,
+        stdout: `${email} reaches other, and nothing of others.\n`,
+        stderr: '',
+      });
+      expect(await statuses()).toEqual([404, 404, 201]);
+
+      const freed = await assay.run(['user', 'assign', String(id), '--all']);
+      expect(freed).toEqual({ code: 0, stdout: `${email} reaches every organization.\n`, stderr: '' });
+      expect(await statuses()).toEqual([201, 201, 201]);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('refuses client users, what is not there, and a command that says nothing or too much', async () => {
+    const { email } = await newStaff('--assign', 'acme');
+    const client = await assay.json('user', 'create', '--email', 'c@example.com', '--organization', 'acme');
+    await expectRefusal([client.email, '--all'], 1, 'is not platform staff');
+    await expectRefusal(['nobody@example.com', '--all'], 1, 'There is no user');
+    await expectRefusal([email, '--organization', 'umbra', 'nothing'], 1, 'nothing');
+    await expectRefusal([email], 2, '--organization UID, or --all');
+    await expectRefusal([email, '--all', '--organization', 'acme'], 2, '--organization');
+  });
+});
