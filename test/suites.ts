@@ -6,6 +6,7 @@ export const PURE = [
   'test/account/distances.test.ts',
   'test/auth/addresses.test.ts',
   'test/auth/email-addresses.test.ts',
+  'test/auth/keys.test.ts',
   'test/auth/password-strength.test.ts',
   'test/auth/passwords.test.ts',
   'test/cli/import-progress.test.ts',

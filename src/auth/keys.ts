@@ -109,11 +109,14 @@ export function keysFrom(
   };
 }
 
-/** Makes a key pair that nothing was signed with yet. */
+/** Makes a key pair that nothing was signed with yet, whose id a command line does not take for an option. */
 export async function newSigningKey(): Promise<PrivateKey> {
-  const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
-  const jwk = await exportJWK(privateKey);
-  return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: ALGORITHM, use: 'sig' };
+  for (;;) {
+    const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
+    const jwk = await exportJWK(privateKey);
+    const kid = await calculateJwkThumbprint(jwk);
+    if (!kid.startsWith('-')) return { ...jwk, kid, alg: ALGORITHM, use: 'sig' };
+  }
 }
 
 async function toRing(keys: readonly PrivateKey[]): Promise<KeyRing> {
