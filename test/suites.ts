@@ -29,6 +29,7 @@ export const ON_SQLITE_ALONE = [
   'test/cli/commands.test.ts',
   'test/cli/completion.test.ts',
   'test/cli/process.test.ts',
+  'test/cli/serve-messages.test.ts',
   'test/cli/sso.test.ts',
   'test/cli/user-assign.test.ts',
   'test/cli/user-links.test.ts',

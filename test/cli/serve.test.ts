@@ -1,7 +1,6 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DemoManifest } from '../../src/demo/manifest.ts';
@@ -111,40 +110,6 @@ describe('assay serve', () => {
     expect((await silent.stop()).stdout).not.toContain(admin.token);
   });
 
-  it('prints what comes next where there is nothing yet, each line to paste', async () => {
-    const server = await assay.serve('--no-demo');
-    const steps = () => lines(server.output()).filter((line) => /^(npx )?assay (?!listening)/.test(line));
-    await expect.poll(steps).toHaveLength(3);
-    for (const step of steps()) {
-      const words = step.replace(/^(npx )?assay /, '').match(/"[^"]*"|'[^']*'|\S+/g) ?? [];
-      const { code, stderr } = await assay.run(words.map((word) => word.replace(/^(["'])(.*)\1$/, '$2')));
-      expect({ step, code, stderr }).toEqual({ step, code: 0, stderr: '' });
-    }
-    await server.stop();
-    const again = await assay.serve('--no-demo');
-    expect((await again.stop()).stdout).not.toContain('These come next');
-  });
-
-  it('lets commands make links that lead to it, as long as it runs', async () => {
-    const create = (name: string) =>
-      assay.run(['user', 'create', '--email', `${name}@example.com`, '--staff']);
-    const server = await assay.serve('--no-demo');
-    const during = await create('ada');
-    expect(during.stdout).toContain(`${server.origin}/invitation`);
-    expect(during.stderr).toBe('');
-    const configured = await assay.run(['user', 'create', '--email', 'eve@example.com', '--staff'], {
-      env: { ASSAY_CLIENT_BASE_URL: 'https://assay.example' },
-    });
-    expect(configured.stdout).toContain('https://assay.example/invitation');
-    await server.stop();
-    const after = await create('bob');
-    expect(after.stdout).not.toContain(server.origin);
-    expect(after.stderr).toContain('The link assumes that');
-    // A process that was killed leaves its word behind, and another one may have its number by now.
-    writeFileSync(join(data, 'server.json'), JSON.stringify({ origin: server.origin, pid: 2 ** 22 + 1 }));
-    expect((await create('joe')).stdout).not.toContain(server.origin);
-  });
-
   it('loads no demo data beside an organization', async () => {
     await assay.json('organization', 'create', 'acme', '--name', 'Acme');
     const server = await assay.serve();
@@ -164,41 +129,6 @@ describe('assay serve', () => {
     }
     expect(await assay.json('organization', 'list')).toHaveLength(2);
     for (const server of servers) expect((await server.stop()).code).toBe(0);
-  });
-
-  it('serves the areas that it is told to', async () => {
-    const server = await assay.serve('--areas', 'assessment,streaming');
-    const statusOf = (path: string) => send(server.origin, 'GET', path).then(({ status }) => status);
-    expect(await statusOf('/api/assessment/v1/assessment-groups/1/members')).toBe(401);
-    expect(await statusOf('/v1/assessments/x/testing_hours')).toBe(404);
-    await expect
-      .poll(() => lines(server.output()).filter((line) => line.startsWith('curl ')))
-      .toHaveLength(2);
-    await server.stop();
-  });
-
-  it('says which port is taken', async () => {
-    await assay.json('migrate');
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    const address = other.address();
-    const port = typeof address === 'object' ? address?.port : 0;
-    const { code, stderr } = await assay.process(['serve', '--no-demo', '--port', String(port)]);
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: `assay: Port ${port} on 127.0.0.1 is taken. Stop what uses it, or choose another with --port (0 picks a free one).\n`,
-    });
-    other.close();
-  });
-
-  it('says which address is none of its own', async () => {
-    await assay.json('migrate');
-    const args = ['serve', '--no-demo', '--port', '0', '--host', '192.0.2.1'];
-    const { code, stderr } = await assay.process(args);
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: 'assay: 192.0.2.1 is no address of this machine. Choose another with --host.\n',
-    });
   });
 });
 
