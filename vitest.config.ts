@@ -27,7 +27,7 @@ export default defineConfig({
     // A file that no list names is in both of the first two; `test/house.test.ts` holds the lists to what is there.
     projects: [onEngine('sqlite', PURE), onEngine('postgres', [...PURE, ...ON_SQLITE_ALONE]), onNone],
     globalSetup: ['test/harness/release-setup.ts', 'test/harness/browser-notice.ts'],
-    // Many a test waits for a process that it started, so one fewer than processors leaves them idle.
-    maxWorkers: availableParallelism(),
+    // Many a test waits for a process or a browser that it started: as many workers as processors leave these idle.
+    maxWorkers: availableParallelism() + 1,
   },
 });
