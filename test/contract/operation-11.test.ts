@@ -82,6 +82,15 @@ describe('Operation 11: add or remove assets of a listing', () => {
     expect(await listed()).toEqual({ [asset]: expected });
   });
 
+  it.each([
+    ['names that it does not know', { assetsToAdd: [], 'not a token': 1 }, 'assetsToAdd'],
+    ['nothing where it knows one', { add: [], assetsToAdd: [] }, null],
+    ['nothing where there is none', {}, null],
+  ])('tells of what it ignored: %s', async (_what, body, ignored) => {
+    const response = await change(body);
+    expect([response.status, response.headers.get('assay-ignored')]).toEqual([204, ignored]);
+  });
+
   it('lets the last rules count of an asset that is added twice', async () => {
     const asset = await newAsset();
     const add = [
