@@ -3,7 +3,7 @@ import type { Transaction } from '../../db/engine.ts';
 import { prepareInsert, type Row } from '../../db/bulk.ts';
 import { isOneOf } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
-import type { PortTable } from '../../db/schema.ts';
+import type { PortTable } from '../../db/schema/assets.ts';
 import { newAssetUids } from './assets.ts';
 import { type Change, recordChanges } from '../shared/audit.ts';
 import { firstSight, observe, type PortCoverage, type PortObservations } from './port-observations.ts';

@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { holdingRows, isOneOf } from '../../db/portable.ts';
 import { prepare, prepareUnread } from '../../db/prepared.ts';
-import type { PortTable } from '../../db/schema.ts';
+import type { PortTable } from '../../db/schema/assets.ts';
 import { missing } from '../shared/failure.ts';
 import {
   assetWithin,

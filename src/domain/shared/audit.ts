@@ -1,5 +1,5 @@
 import type { Act } from '../../auth/callers.ts';
-import { prepareInsert } from '../../db/bulk.ts';
+import { type ColumnKind, prepareInsert } from '../../db/bulk.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { prepareUnread } from '../../db/prepared.ts';
 import type { ChangedObject } from './actions.ts';
@@ -48,7 +48,8 @@ const insertEvent = prepareUnread<ChangeRow>((tx, p) =>
   }),
 );
 
-const COLUMNS = {
+/** What changes and refusals tell alike. */
+export const EVENT_COLUMNS = {
   at: 'int',
   action: 'text',
   object_type: 'text',
@@ -59,9 +60,10 @@ const COLUMNS = {
   credential_id: 'text',
   address: 'text',
   request_id: 'text',
-  before: 'text',
   after: 'text',
-} as const satisfies Record<keyof ChangeRow, 'int' | 'text'>;
+} as const;
+
+const COLUMNS = { ...EVENT_COLUMNS, before: 'text' } as const satisfies Record<keyof ChangeRow, ColumnKind>;
 const NAMES = Object.keys(COLUMNS) as (keyof ChangeRow)[];
 const insertEvents = prepareInsert('events', COLUMNS);
 

@@ -5,7 +5,7 @@ import type { Database, Reader, Transaction } from '../../db/engine.ts';
 import { isOneOf } from '../../db/portable.ts';
 import { prepare, prepareChange, prepareWrite } from '../../db/prepared.ts';
 import type { RefusedObject } from './actions.ts';
-import { eventText } from './audit.ts';
+import { EVENT_COLUMNS, eventText } from './audit.ts';
 
 const MINUTE = 60_000;
 /** How long refusals wait in memory, so that a flood costs one unit of work in a while. */
@@ -56,21 +56,7 @@ interface Minute {
 
 const TOLD = ['object_id', 'organization_id', 'user_id', 'credential_id', 'request_id', 'after'] as const;
 
-const COLUMNS = {
-  refusal: 'text',
-  at: 'int',
-  action: 'text',
-  object_type: 'text',
-  object_id: 'text',
-  organization_id: 'int',
-  actor_kind: 'text',
-  user_id: 'int',
-  credential_id: 'text',
-  address: 'text',
-  request_id: 'text',
-  after: 'text',
-  count: 'int',
-} as const;
+const COLUMNS = { ...EVENT_COLUMNS, refusal: 'text', count: 'int' } as const;
 
 const addRefusals = prepareInsert(
   'events',

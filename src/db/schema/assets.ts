@@ -1,0 +1,64 @@
+import type { Generated } from 'kysely';
+
+/** Assets, their tags, listings and ports. */
+export interface AssetsTables {
+  assets: AssetTable;
+  asset_tags: AssetTagTable;
+  asset_taggings: AssetTaggingTable;
+  /** `scope_rules` is a JSON list of texts. */
+  listing_assets: {
+    organization_id: number;
+    assessment_id: number;
+    asset_id: number;
+    scope_rules: Generated<string>;
+  };
+  ports: PortTable;
+  port_counts: { asset_id: number; observed_state: string; ports: number };
+}
+
+interface AssetTable {
+  id: Generated<number>;
+  uid: string;
+  organization_id: number;
+  type: string;
+  name: string;
+  /** The network address of a host, by which a scan finds it again; `null` otherwise. */
+  address: string | null;
+  criticality: string;
+  writable_by: string;
+  created_at: number;
+  updated_at: number;
+}
+
+interface AssetTagTable {
+  id: Generated<number>;
+  uid: string;
+  organization_id: number;
+  name: string;
+  name_key: string;
+}
+
+interface AssetTaggingTable {
+  tag_id: number;
+  asset_id: number;
+  /** The asset's. */
+  organization_id: number;
+  /** The tag's: the same organization, or `group_id`. */
+  owner_id: number;
+  /** A group of organizations that the asset's is in; `null` for a tag of its own. */
+  group_id: number | null;
+}
+
+export interface PortTable {
+  asset_id: number;
+  protocol: string;
+  number: number;
+  observed_state: string;
+  service_name: string | null;
+  service_banner: string | null;
+  product_name: string | null;
+  product_version: string | null;
+  cpe: string | null;
+  first_seen: number;
+  last_seen: number;
+}

@@ -1,0 +1,33 @@
+import type { Generated } from 'kysely';
+
+/** The audit log, and what is read from it in order. */
+export interface EventsTables {
+  events: EventTable;
+  /** How many rows the refusals of a minute since 1970 have. */
+  refusal_minutes: { minute: number; events: number };
+}
+
+/** What was changed or refused. Of refusals that share a row, what differs is `null`. */
+interface EventTable {
+  id: Generated<number>;
+  at: number;
+  action: string;
+  object_type: string;
+  object_id: string | null;
+  organization_id: number | null;
+  actor_kind: string;
+  /** Whose account it was; `null` where no account did it. */
+  user_id: number | null;
+  /** The session, the token, or the application that spoke for the user. */
+  credential_id: string | null;
+  /** Of refusals, the network. */
+  address: string | null;
+  request_id: string | null;
+  /** JSON. */
+  before: string | null;
+  after: string | null;
+  /** How many refusals it stands for. */
+  count: Generated<number>;
+  /** The minute, the action and the network that refusals share a row by; `null` for a change. */
+  refusal: string | null;
+}
