@@ -85,7 +85,7 @@ export function operation<
   Q extends Schema = undefined,
   B extends Schema = undefined,
 >(declared: Declaration<P, Q, B, A>): Operation {
-  return declared as unknown as Operation;
+  return declared as Operation;
 }
 
 /** Adds an operation to its area. */
@@ -124,10 +124,7 @@ export function registerOperation(app: FastifyInstance, area: Area, declared: Op
       },
       handler: async (request, reply) => {
         reply.code(status);
-        const answer = handler(
-          request as unknown as OperationRequest<undefined, undefined, undefined>,
-          reply,
-        );
+        const answer = handler(request as OperationRequest<undefined, undefined, undefined>, reply);
         const ignored = ignoredNames?.(request.body as object) ?? '';
         if (ignored === '') return answer;
         return answer.then((content) => {
