@@ -97,7 +97,7 @@ export async function openSession(
   const before = await readSession(context, request);
   const now = clock();
   const { secret } = await db.write(async (tx) => {
-    await claimSignIn(tx, input.userId, passwordHash);
+    await claimSignIn(tx, { ...input, passwordHash });
     const replaced = before !== null && (await endSessionIfAny(tx, actOf(request, now), before, before.id));
     if (continues && !replaced) throw new SessionEnded('The session ended while something was done in it.');
     return startSession(

@@ -100,6 +100,20 @@ describe('While a request waits', () => {
     expect((await thief.get('/account')).location).toBe(`${server.origin}/sign-in`);
   });
 
+  it('a password that an organization refuses from now on signs nobody in any more', async () => {
+    const organization = await worldOf(server).organization();
+    const { email, password } = await worldOf(server).account({ organization: organization.uid });
+    const visitor = newVisitor(server);
+    const page = await visitor.open('/sign-in');
+    const held = holdWrites(signInSubject(email));
+    const late = visitor.submit(page, { email, password }, '/sign-in');
+    await held.inside;
+    await worldOf(server).ssoOnly(organization.uid);
+    held.release();
+    expectRefused(await late);
+    expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in`);
+  });
+
   it('a session that ends changes no password any more', async () => {
     const thief = await signedIn();
     const page = await thief.open('/account/password');

@@ -4,7 +4,9 @@ import type { Reader, Transaction } from '../../db/engine.ts';
 import { nameKey } from '../../db/portable.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, missing } from '../shared/failure.ts';
+import { holdAccount } from '../shared/accounts.ts';
 import { cleanName } from '../shared/names.ts';
+import { needsProvider, signInObstacle, signInStates } from './sign-in-rule.ts';
 
 /** Whom a link invites. */
 export interface Invitation extends Invited {
@@ -43,10 +45,8 @@ export async function readInvitation(
 ): Promise<InvitationLink> {
   const uid = invitedUid(token);
   if (uid === undefined) return { state: 'unknown' };
-  const row = await db
-    .selectFrom('users')
+  const row = await signInStates(db)
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')
-    .leftJoin('identity_providers', 'identity_providers.organization_id', 'users.organization_id')
     .select([
       'users.id',
       'users.uid',
@@ -55,21 +55,17 @@ export async function readInvitation(
       'users.organization_id',
       'users.created_at',
       'users.invited_at',
-      'users.accepted_at',
-      'users.banned_at',
       'organizations.name as organization',
-      'identity_providers.sso_only',
     ])
     .where('users.uid', '=', uid)
     .executeTakeFirst();
-  const invited = row === undefined ? NOBODY : { uid: row.uid, invitedAt: row.invited_at ?? row.created_at };
+  const invited = row === undefined ? NOBODY : { uid: row.uid, invitedAt: invitedAtOf(row) };
   if (!isInvitationToken(secret, invited, token) || row === undefined) return { state: 'unknown' };
   const { invitedAt } = invited;
-  if (row.accepted_at !== null || row.banned_at !== null || now >= invitedAt + lifetime)
-    return { state: 'over' };
+  if (signInObstacle(row) !== 'invited' || now >= invitedAt + lifetime) return { state: 'over' };
   const { id: userId, email, name, organization_id: organizationId, organization } = row;
   return {
-    state: row.sso_only === 1 ? 'provider' : 'open',
+    state: needsProvider(row) ? 'provider' : 'open',
     invitation: { userId, uid, invitedAt, email, name, organizationId, organization },
   };
 }
@@ -86,20 +82,18 @@ export async function acceptInvitation(
   input: { name: string; passwordHash: string },
 ): Promise<void> {
   const name = cleanName('name', input.name);
-  const accepted = await tx
+  const user = await heldUser(tx, userId);
+  if (user === undefined || signInObstacle(user) !== 'invited' || invitedAtOf(user) !== invitedAt)
+    throw new Failure('conflict', 'This invitation is not open any more.');
+  await tx
     .updateTable('users')
     .set({ name, name_key: nameKey(name), password_hash: input.passwordHash, accepted_at: act.now })
     .where('id', '=', userId)
-    .where('accepted_at', 'is', null)
-    .where('banned_at', 'is', null)
-    .where((eb) => eb(eb.fn.coalesce('invited_at', 'created_at'), '=', invitedAt))
-    .returning('organization_id')
-    .executeTakeFirst();
-  if (accepted === undefined) throw new Failure('conflict', 'This invitation is not open any more.');
+    .execute();
   await recordChange(tx, actOfPerson(act, userId), {
     action: 'user.accept-invitation',
     object: ['user', userId],
-    organizationId: accepted.organization_id,
+    organizationId: user.organization_id,
     before: null,
     after: { name },
   });
@@ -110,24 +104,16 @@ export async function acceptInvitation(
  * @throws Failure `missing` for an unknown user, `forbidden` for one who has accepted or is banned
  */
 export async function renewInvitation(tx: Transaction, act: Act, userId: number): Promise<Invited> {
-  const user = await tx
-    .selectFrom('users')
-    .select(['uid', 'organization_id', 'created_at', 'invited_at', 'accepted_at', 'banned_at'])
-    .where('id', '=', userId)
-    .executeTakeFirst();
+  const user = await heldUser(tx, userId);
   if (user === undefined) throw missing('user');
-  if (user.banned_at !== null) throw new Failure('forbidden', 'This user is banned.');
-  const before = user.invited_at ?? user.created_at;
+  const obstacle = signInObstacle(user);
+  if (obstacle === 'banned') throw new Failure('forbidden', 'This user is banned.');
+  if (obstacle !== 'invited')
+    throw new Failure('forbidden', 'This user has accepted the invitation already.');
+  const before = invitedAtOf(user);
   // Another time is another link, also within a millisecond.
   const invitedAt = Math.max(act.now, before + 1);
-  const renewed = await tx
-    .updateTable('users')
-    .set({ invited_at: invitedAt })
-    .where('id', '=', userId)
-    .where('accepted_at', 'is', null)
-    .returning('id')
-    .executeTakeFirst();
-  if (renewed === undefined) throw new Failure('forbidden', 'This user has accepted the invitation already.');
+  await tx.updateTable('users').set({ invited_at: invitedAt }).where('id', '=', userId).execute();
   await recordChange(tx, act, {
     action: 'user.invite',
     object: ['user', userId],
@@ -136,4 +122,17 @@ export async function renewInvitation(tx: Transaction, act: Act, userId: number)
     after: { invited_at: invitedAt },
   });
   return { uid: user.uid, invitedAt };
+}
+
+function invitedAtOf({ invited_at, created_at }: { invited_at: number | null; created_at: number }): number {
+  return invited_at ?? created_at;
+}
+
+/** Reads an account whose invitation is to change, and keeps other changes of it out until this one is done. */
+async function heldUser(tx: Transaction, userId: number) {
+  await holdAccount(tx, userId);
+  return signInStates(tx)
+    .select(['users.uid', 'users.organization_id', 'users.created_at', 'users.invited_at'])
+    .where('users.id', '=', userId)
+    .executeTakeFirst();
 }

@@ -7,6 +7,7 @@ import { Failure, invalid, missing } from '../shared/failure.ts';
 import { cleanDomain, type ProviderSettings, settingFaults } from './identity-provider-settings.ts';
 import { organizationByUid } from '../organizations/organizations.ts';
 import { endSessionIfAny } from './session-ends.ts';
+import { PROVIDER_METHOD } from '../people/sign-in-rule.ts';
 
 /** The provider of an organization. */
 export interface IdentityProvider extends Omit<ProviderSettings, 'domains' | 'groups'> {
@@ -140,7 +141,7 @@ async function endOtherSessions(tx: Transaction, act: Act, organizationId: numbe
     .innerJoin('sessions', 'sessions.user_id', 'users.id')
     .select(['sessions.id', 'sessions.user_id as userId'])
     .where('users.organization_id', '=', organizationId)
-    .where('sessions.method', '<>', 'sso')
+    .where('sessions.method', '<>', PROVIDER_METHOD)
     .execute();
   for (const { id, userId } of sessions) await endSessionIfAny(tx, act, { userId, organizationId }, id);
 }

@@ -4,7 +4,7 @@ import type { Reader, Transaction } from '../../db/engine.ts';
 import type { RefusingDatabase } from '../shared/refusals.ts';
 import { consumeChallenge } from './challenges.ts';
 import type { FactorOwner } from './second-factors.ts';
-import { signInObstacle, type SignInState, signInStates } from './sign-in-rule.ts';
+import { signInObstacle, type SignInState, signInStates } from '../people/sign-in-rule.ts';
 
 /** The answer of a browser that was asked to use a passkey. */
 export interface PasskeyAnswer {

@@ -8,7 +8,7 @@ import { withdrawConsent } from '../tokens/consents.ts';
 import { Failure, missing } from '../shared/failure.ts';
 import { setPassword } from './passwords.ts';
 import { endSessions } from './session-ends.ts';
-import { type SignInObstacle, signInObstacle, signInStates } from './sign-in-rule.ts';
+import { type SignInObstacle, signInObstacle, signInStates } from '../people/sign-in-rule.ts';
 import { signInSubject } from './sign-ins.ts';
 
 /** How long a link is good, in milliseconds. */

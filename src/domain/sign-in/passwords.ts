@@ -4,7 +4,7 @@ import { recordChange } from '../shared/audit.ts';
 import { missing } from '../shared/failure.ts';
 import { endSessions } from './session-ends.ts';
 import { rotateSession, type Session } from './sessions.ts';
-import { signInObstacle, signInStates, usablePassword } from './sign-in-rule.ts';
+import { signInObstacle, signInStates, usablePassword } from '../people/sign-in-rule.ts';
 
 /**
  * Gives an account another password, which ends the links by which it might have got one. Its tokens stay good.

@@ -9,7 +9,7 @@ import type { RefusingDatabase } from '../shared/refusals.ts';
 import { Failure, missing } from '../shared/failure.ts';
 import { endSessions } from './session-ends.ts';
 import { rotateSession } from './sessions.ts';
-import { signInStates, usablePassword } from './sign-in-rule.ts';
+import { signInStates, usablePassword } from '../people/sign-in-rule.ts';
 
 const LIMIT = { max: 10, window: 600_000 };
 

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type Account, type Act, actOfPerson } from '../../auth/callers.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
-import { accountOf, RIGHTS, type RightsRow } from '../shared/accounts.ts';
+import { PROVIDER_METHOD, signInObstacle, signInStates, usablePassword } from '../people/sign-in-rule.ts';
+import { accountOf, holdAccount, RIGHTS, type RightsRow } from '../shared/accounts.ts';
 import { recordChange } from '../shared/audit.ts';
 
 const MAX_USER_AGENT = 256;
@@ -84,17 +84,24 @@ const bySecret = prepare<{ hash: string }, SessionRow>((db, p) =>
  * To be called before a session is started. Keeps other changes of the account out until it is, so whoever sets a
  * password, and then ends the sessions, finds this one as well.
  * @param passwordHash what the password was compared with; `undefined` where there was none
- * @throws SessionEnded when the user was banned or deleted, or has got another password, in the meantime
+ * @throws SessionEnded when the user was banned or deleted, has got another password, or is to come through the
+ *   organization's provider alone, since they proved who they are
  */
 export async function claimSignIn(
   tx: Transaction,
-  userId: number,
-  passwordHash: string | undefined,
+  { userId, method, passwordHash }: { userId: number; method: string; passwordHash?: string | undefined },
 ): Promise<void> {
-  let account = tx.selectFrom('users').select('id').where('id', '=', userId).where('banned_at', 'is', null);
-  if (passwordHash !== undefined) account = account.where('password_hash', '=', passwordHash);
-  if ((await account.modifyEnd(holdingRows(tx)).executeTakeFirst()) === undefined)
-    throw new SessionEnded('The account changed while somebody signed in.');
+  await holdAccount(tx, userId);
+  const account = await signInStates(tx)
+    .select('users.password_hash')
+    .where('users.id', '=', userId)
+    .executeTakeFirst();
+  const obstacle = account && signInObstacle(account);
+  const mayStart =
+    account !== undefined &&
+    (obstacle === undefined || (obstacle === 'provider' && method === PROVIDER_METHOD)) &&
+    (passwordHash === undefined || usablePassword(account) === passwordHash);
+  if (!mayStart) throw new SessionEnded('The account changed while somebody signed in.');
 }
 
 /**

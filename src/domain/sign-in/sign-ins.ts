@@ -5,7 +5,7 @@ import { requirePasswordTurn, verifyPassword } from '../../auth/passwords.ts';
 import { hashSecret } from '../../auth/secrets.ts';
 import { type AttemptKey, boundedKey, countAttempt, forgetAttempts } from './attempts.ts';
 import type { RefusingDatabase } from '../shared/refusals.ts';
-import { signInStates, usablePassword } from './sign-in-rule.ts';
+import { signInStates, usablePassword } from '../people/sign-in-rule.ts';
 
 /** docs/decided.md, section 11. */
 const LIMIT = { max: 10, window: 600_000 };

@@ -8,6 +8,9 @@ export type SignInObstacle =
   /** Its organization signs its people in through its provider alone. */
   | 'provider';
 
+/** How sessions name a sign-in through the organization's provider. */
+export const PROVIDER_METHOD = 'sso';
+
 /** What decides whether an account may sign in here. */
 export interface SignInState {
   banned_at: number | null;
@@ -24,14 +27,15 @@ export function signInStates(db: Reader) {
 }
 
 /** @returns why an account cannot sign in with a password, whether it has one or not; `undefined` when it may */
-export function signInObstacle({
-  banned_at,
-  accepted_at,
-  sso_only,
-}: SignInState): SignInObstacle | undefined {
-  if (banned_at !== null) return 'banned';
-  if (accepted_at === null) return 'invited';
-  return sso_only === 1 ? 'provider' : undefined;
+export function signInObstacle(account: SignInState): SignInObstacle | undefined {
+  if (account.banned_at !== null) return 'banned';
+  if (account.accepted_at === null) return 'invited';
+  return needsProvider(account) ? 'provider' : undefined;
+}
+
+/** @returns whether its organization signs an account in through its provider alone, invited or not */
+export function needsProvider({ sso_only }: Pick<SignInState, 'sso_only'>): boolean {
+  return sso_only === 1;
 }
 
 /** @returns the hash of the password that an account may sign in with; `null` when it has none, or may not */
