@@ -21,7 +21,10 @@ export async function expectAccessible(page: Page): Promise<void> {
   for (const { colorScheme, width } of LOOKS) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 900 });
-    const { violations } = await page.evaluate<AxeResults>('axe.run()');
+    // Every rule runs; what was found to be right is not collected and sent over, which takes as long as the rules.
+    const violations = await page.evaluate<AxeResults['violations']>(
+      `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+    );
     for (const { id, nodes } of violations)
       found.push(...nodes.map((node) => `${id}, ${colorScheme}, ${width} px: ${node.html}`));
   }

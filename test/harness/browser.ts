@@ -26,8 +26,9 @@ export function useBrowser(): OpenPage {
   beforeAll(async () => {
     browser = await chromium.launch({
       executablePath: findBrowser() ?? '',
-      // Chromium's sandbox does not run as root.
-      args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+      // Nobody looks at the pictures, so none are drawn by a processor that plays a graphics card; and Chromium's sandbox
+      // does not run as root.
+      args: ['--disable-gpu', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
     });
   });
   afterEach(async () => {
