@@ -167,7 +167,7 @@ async function originOf(server: ChildProcess): Promise<string> {
   });
 }
 
-/** Pastes what the README says to try into a shell; the first part succeeds, the second shows an error. */
+/** Pastes what the README says to try into a shell; the last part shows an error, all before it succeeds. */
 function requests(
   origin: string,
   work: string,
@@ -175,7 +175,9 @@ function requests(
 ): { status: string; expected: string }[] {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   const section = readme.slice(readme.indexOf('\n## Try it\n'), readme.indexOf('\n## Your own data\n'));
-  const [good = '', bad = ''] = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block);
+  const blocks = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block);
+  const bad = blocks.pop() ?? '';
+  const good = blocks.join('');
   const script = [
     // Of two formats curl takes the last one: the body goes nowhere, the status stays.
     'curl() { command curl "$@" -o /dev/null -w "%{http_code}\\n"; }',

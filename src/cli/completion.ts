@@ -99,12 +99,12 @@ function bashLines(places: readonly Place[]): string[] {
 
 function zshLines(places: readonly Place[]): string[] {
   const entry = ({ word, description }: Word) => quote(`${word.replaceAll(':', '\\:')}:${description}`);
-  const describe = (list: readonly Word[]) => `entries=(${list.map(entry).join(' ')})`;
+  const entries = (name: string, list: readonly Word[]) => `${name}=(${list.map(entry).join(' ')})`;
   return [
     '#compdef assay',
     '_assay() {',
     "  local at='' word",
-    '  local -a entries',
+    '  local -a entries options',
     '  for word in "${(@)words[2,CURRENT-1]}"; do',
     ...walk(places),
     '  done',
@@ -116,11 +116,14 @@ function zshLines(places: readonly Place[]): string[] {
     '  esac',
     '  case "$at" in',
     ...places.map(({ at, commands, options, values }) => {
-      const words = [...values.map((word) => ({ word, description: word })), ...commands, ...options];
-      return `    ${quote(at)}) ${describe(words)} ;;`;
+      const words = [...values.map((word) => ({ word, description: word })), ...commands];
+      return `    ${quote(at)}) ${entries('entries', words)}; ${entries('options', options)} ;;`;
     }),
     '  esac',
-    '  _describe -o assay entries || _files',
+    // What is described as options is offered after a hyphen alone.
+    '  if [[ $PREFIX = -* ]]; then _describe -o option options',
+    '  elif (( $#entries )); then _describe command entries',
+    '  else _files; fi',
     '}',
     'compdef _assay assay',
   ];

@@ -60,6 +60,9 @@ export function registerKeys(program: Command): void {
     examples: [['assay keys rotate'], ['assay keys remove 3Yd0…', 'with a kid of "assay keys list"']],
   }).action((kid: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
+      if (!(await listSigningKeys(db.read)).some((key) => key.kid === kid)) {
+        throw new Refusal(`There is no key "${kid}". "assay keys list" shows them.`);
+      }
       await db.write((tx) => removeSigningKey(tx, commandLine(clock()), kid));
       if (json === true) return printJson({ removed: kid });
       printLines(`Key ${kid} is taken away, and its tokens have ended.`);

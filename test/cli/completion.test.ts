@@ -1,4 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
@@ -61,8 +64,39 @@ printf '%s\\n' "\${COMPREPLY[@]}"`,
 });
 
 describe('in other shells', () => {
-  it.runIf(has('zsh'))('zsh takes it', async () => {
-    expect(await feed('zsh', ['-f', '-n'], await script('zsh'))).toBe('');
+  /** What a zsh in a terminal of its own runs, after someone typed a line and asked for completion with the tab key. */
+  async function completedByZsh(lines: readonly string[]): Promise<string[]> {
+    const folder = mkdtempSync(join(tmpdir(), 'assay-completion-'));
+    try {
+      const file = join(folder, 'assay.zsh');
+      writeFileSync(file, await script('zsh'));
+      const first = `autoload -U compinit && compinit -u -D; . ${file}; assay() { print -r "ran""<$*>" }`;
+      const output = await feed(
+        'zsh',
+        ['-f'],
+        [
+          'export TERM=dumb; zmodload zsh/zpty; zpty z zsh -f -i',
+          `zpty -w z '${first}'`,
+          ...lines.map((line) => `zpty -w z '${line}\t'; zpty -r -m z seen '*ran<*>*'; print -r -- $seen`),
+          'zpty -d z',
+        ].join('\n'),
+      );
+      return [...output.matchAll(/ran<([^>]*)>/g)].map(([, words = '']) => words);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  it.runIf(has('zsh'))('zsh offers commands, options and words', async () => {
+    expect(
+      await completedByZsh([
+        'assay us',
+        'assay user cr',
+        'assay user create --em',
+        'assay organization group a',
+        'assay completion fi',
+      ]),
+    ).toEqual(['user', 'user create', 'user create --email', 'organization group add', 'completion fish']);
   });
 
   it.runIf(has('fish'))('fish offers the same', async () => {

@@ -242,6 +242,11 @@ describe('assay keys', () => {
       stdout: '',
       stderr: 'assay: It is the key that signs. Rotate first.\n',
     });
+    expect(await assay.run(['keys', 'remove', 'nothing'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'assay: There is no key "nothing". "assay keys list" shows them.\n',
+    });
     expect(await assay.json('keys', 'list')).toEqual([signing]);
   });
 
