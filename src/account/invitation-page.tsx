@@ -4,7 +4,8 @@ import { passwordFault } from '../auth/password-strength.ts';
 import { hashPassword, MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
 import { Failure } from '../domain/shared/failure.ts';
 import { acceptInvitation, type Invitation, readInvitation } from '../domain/people/invitations.ts';
-import { MAX_NAME_LENGTH, nameFault } from '../domain/shared/names.ts';
+import { personNameFault } from '../domain/people/person-names.ts';
+import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { actOf } from '../http/browser-sessions.ts';
 import { Button, Field, Form } from '../pages/forms.tsx';
@@ -143,7 +144,7 @@ export const registerInvitation: RegisterRoutes = (app, context) => {
       if (link.state === 'provider') return showProvider(request, reply, link.invitation);
       const { invitation } = link;
 
-      const nameError = nameFault('Your name', name);
+      const nameError = personNameFault('Your name', name);
       const passwordError = await passwordFault(password, [
         invitation.email,
         name,

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { summarizeAccount } from '../domain/sign-in/account-summaries.ts';
-import { MAX_NAME_LENGTH, nameFault } from '../domain/shared/names.ts';
+import { personNameFault } from '../domain/people/person-names.ts';
+import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { organizationNameOf } from '../domain/organizations/organizations.ts';
 import { hasPassword, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
 import { renameUser } from '../domain/people/users.ts';
@@ -115,7 +116,7 @@ export const registerOverview: RegisterRoutes = (app, context) => {
     async (request, reply) => {
       const { userId } = sessionOf(request);
       const { name } = request.body;
-      const fault = nameFault('The name', name);
+      const fault = personNameFault('The name', name);
       if (fault !== undefined)
         return show(request, reply, { rejected: { name, error: `${fault.property} ${fault.message}.` } });
       await db.write((tx) => renameUser(tx, actOf(request, clock()), userId, name));

@@ -85,9 +85,18 @@ describe('The account page', () => {
     });
   });
 
+  it('takes out of a name what turns the text around it', async () => {
+    const visitor = await visitorFor(await world.account());
+    const page = await visitor.open('/account');
+    await visitor.submit(page, { name: 'Ada \u202egnp.exe\u2069' }, '/account/name');
+    expect((await visitor.get('/account')).text).toContain('<h1>Ada  gnp.exe</h1>');
+  });
+
   it.each([
     ['   ', 'The name must not be empty.'],
     ['x'.repeat(256), 'at most 255 characters'],
+    ['\u202e\u2066', 'The name must not be empty.'],
+    ['\u200b\u3164\u2800', 'The name must have a character that can be seen.'],
   ])('does not take the name "%s"', async (name, words) => {
     const visitor = await visitorFor(await world.account({ name: 'Ada' }));
     const answer = await visitor.submit(await visitor.open('/account'), { name }, '/account/name');

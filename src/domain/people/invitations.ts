@@ -5,7 +5,7 @@ import { nameKey } from '../../db/portable.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, missing } from '../shared/failure.ts';
 import { holdAccount } from '../shared/accounts.ts';
-import { cleanName } from '../shared/names.ts';
+import { cleanPersonName } from './person-names.ts';
 import { needsProvider, signInObstacle, signInStates } from './sign-in-rule.ts';
 
 /** Whom a link invites. */
@@ -81,7 +81,7 @@ export async function acceptInvitation(
   { userId, invitedAt }: Invitation,
   input: { name: string; passwordHash: string },
 ): Promise<void> {
-  const name = cleanName('name', input.name);
+  const name = cleanPersonName('name', input.name);
   const user = await heldUser(tx, userId);
   if (user === undefined || signInObstacle(user) !== 'invited' || invitedAtOf(user) !== invitedAt)
     throw new Failure('conflict', 'This invitation is not open any more.');

@@ -4,10 +4,10 @@ import type { Act } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, invalid, missing } from '../shared/failure.ts';
-import { cleanName } from '../shared/names.ts';
 import { credentialsChanged } from '../tokens/credentials.ts';
 import { nameKey } from '../../db/portable.ts';
 import { organizationByUid } from '../organizations/organizations.ts';
+import { cleanPersonName } from './person-names.ts';
 
 export interface NewUser {
   email: string;
@@ -39,7 +39,7 @@ export async function createUser(tx: Transaction, act: Act, input: NewUser): Pro
       message: 'must be an e-mail address such as ada@example.com',
       value: input.email,
     });
-  const name = input.name === undefined ? null : cleanName('name', input.name);
+  const name = input.name === undefined ? null : cleanPersonName('name', input.name);
   const organizationId =
     input.organization === undefined
       ? null
@@ -87,10 +87,10 @@ export async function createUser(tx: Transaction, act: Act, input: NewUser): Pro
 
 /**
  * Changes what a user is called.
- * @throws Failure `invalid` for an empty or too long name, `missing` for an unknown user
+ * @throws Failure `invalid` for a name that is empty, too long or shows nothing, `missing` for an unknown user
  */
 export async function renameUser(tx: Transaction, act: Act, userId: number, name: string): Promise<void> {
-  const clean = cleanName('name', name);
+  const clean = cleanPersonName('name', name);
   const user = await tx
     .selectFrom('users')
     .select(['name', 'organization_id'])

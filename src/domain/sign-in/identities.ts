@@ -11,6 +11,7 @@ import { applyGroups } from './identity-groups.ts';
 import { domainsOf, type IdentityProvider } from './identity-providers.ts';
 import { isBannedAddress } from '../people/bans.ts';
 import { createUser } from '../people/users.ts';
+import { personNameFault } from '../people/person-names.ts';
 
 /** OpenID Connect Core 1.0, section 2: at most 255 ASCII characters. */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/;
@@ -231,7 +232,7 @@ async function subjectsOf(db: Reader, userId: number, issuer: string): Promise<s
 /** @returns the name, if it is one that can be kept; people can do without */
 function cleaned(name: string | undefined): string | undefined {
   const text = withoutHidden(name?.slice(0, 4 * MAX_NAME_LENGTH) ?? '').trim();
-  return text === '' || [...text].length > MAX_NAME_LENGTH ? undefined : text;
+  return personNameFault('name', text) === undefined ? text : undefined;
 }
 
 /** Of one that was banned before its first sign-in nothing is left but its address; its person is told the same. */
