@@ -22,9 +22,9 @@ describe('The examples of the API description', () => {
       ([path, { servers: _servers, ...methods }]) =>
         Object.entries<any>(methods).map(([method, operation]) => ({ path, method, operation })),
     );
-    // From the last, so that what the first ones take away is still there.
+    // As people try them, from the first to the last: none takes away what a later one names.
     operations.sort(
-      (one, other) => parseInt(other.operation.summary, 10) - parseInt(one.operation.summary, 10),
+      (one, other) => parseInt(one.operation.summary, 10) - parseInt(other.operation.summary, 10),
     );
     const failed: unknown[] = [];
     for (const { path, method, operation } of operations) {
