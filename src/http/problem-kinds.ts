@@ -1,3 +1,13 @@
+import type { AreaName } from '../config.ts';
+
+export interface KindOfProblem {
+  status: number;
+  /** The one area that answers this; every area when absent. */
+  only?: AreaName | 'server';
+  title: string;
+  meaning: string;
+}
+
 /** Every way in which a request can fail: its status, the title that people read, and what they can do about it. */
 export const KINDS = {
   'invalid-request': {
@@ -25,6 +35,7 @@ export const KINDS = {
   },
   'group-not-found': {
     status: 404,
+    only: 'assessment',
     title: 'Assessment group not found',
     meaning: 'The assessment group does not exist, or is out of your reach; both look the same.',
   },
@@ -41,7 +52,8 @@ export const KINDS = {
   },
   'precondition-failed': {
     status: 412,
-    title: 'It is not what was expected',
+    only: 'server',
+    title: 'A precondition does not hold',
     meaning:
       'The request wants to go on only if the thing is as it was, by If-Match or If-Unmodified-Since, and it is not. Nothing was changed. Read it again, then decide.',
   },
@@ -63,7 +75,8 @@ export const KINDS = {
   },
   'range-not-satisfiable': {
     status: 416,
-    title: 'This part does not exist',
+    only: 'server',
+    title: 'The requested range does not exist',
     meaning: 'Range asks for a part of a file that is not there. Ask for the whole file.',
   },
   'validation-failed': {
@@ -90,6 +103,6 @@ export const KINDS = {
     meaning:
       'The database does not answer, or not in time, or more people sign in than can be checked at once. Nothing was acknowledged. Retry-After says how many seconds to wait before the next try.',
   },
-} as const satisfies Record<string, { status: number; title: string; meaning: string }>;
+} as const satisfies Record<string, KindOfProblem>;
 
 export type ProblemKind = keyof typeof KINDS;

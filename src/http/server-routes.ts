@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { AREAS, SERVER_AREA } from './areas.ts';
-import { KINDS, type ProblemKind } from './problem-kinds.ts';
+import { type KindOfProblem, KINDS, type ProblemKind } from './problem-kinds.ts';
 import { Problem } from './problems.ts';
 
 /** The routes outside the areas: health, readiness, public keys, and what kinds of problem mean. */
@@ -66,8 +66,8 @@ function listProblems(errorTypeBase: string): string {
 function explainProblem(areaName: string, kind: string): string | undefined {
   const area = [...Object.values(AREAS), SERVER_AREA].find(({ name }) => name === areaName);
   if (area === undefined || !Object.hasOwn(KINDS, kind)) return undefined;
-  const { status, title, meaning } = KINDS[kind as ProblemKind];
-  // Some areas answer this kind under another name.
-  if (area.kinds?.[kind as ProblemKind] !== undefined) return undefined;
+  const { status, title, meaning, only = area.name }: KindOfProblem = KINDS[kind as ProblemKind];
+  // Some areas never answer this kind, or under another name.
+  if (only !== area.name || area.kinds?.[kind as ProblemKind] !== undefined) return undefined;
   return `${title} (${status})\n\n${meaning}\n`;
 }

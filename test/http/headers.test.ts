@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AREA_NAMES } from '../../src/config.ts';
 import { AREAS } from '../../src/http/areas.ts';
-import { KINDS } from '../../src/http/problem-kinds.ts';
+import { type KindOfProblem, KINDS } from '../../src/http/problem-kinds.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -62,14 +62,25 @@ describe('The address of an error', () => {
     ),
   )('/problems/%s/%s explains it, unless the area never sends it', async (area, kind) => {
     const { status, headers, text } = await server.request('GET', `/problems/${area}/${kind}`);
+    const { title, meaning, only = area }: KindOfProblem = KINDS[kind as keyof typeof KINDS];
     const renamed = area !== 'server' && Object.keys(AREAS[area].kinds ?? {}).includes(kind);
-    expect(status).toBe(renamed ? 404 : 200);
-    if (renamed) return;
-    const { title, meaning } = KINDS[kind as keyof typeof KINDS];
+    const sent = only === area && !renamed;
+    expect(status).toBe(sent ? 200 : 404);
+    const list = (await server.request('GET', '/problems')).text;
+    expect(list.includes(`/problems/${area}/${kind}\n`)).toBe(sent);
+    if (!sent) return;
     expect(text).toContain(title);
     expect(text).toContain(meaning);
     expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(headers.get('content-security-policy')).toBe(CLOSED);
+  });
+
+  it('stands in the list of the one area that sends it', async () => {
+    const { text } = await server.request('GET', '/problems');
+    for (const kind of ['group-not-found', 'precondition-failed', 'range-not-satisfiable'])
+      expect(text.match(new RegExp(`/problems/[a-z0-9]+/${kind}\n`, 'g'))).toHaveLength(1);
+    expect(text).toContain('/problems/assessment/group-not-found\n');
+    expect(text).toContain('/problems/server/range-not-satisfiable\n');
   });
 
   it('is what a body names', async () => {
