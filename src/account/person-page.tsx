@@ -47,7 +47,8 @@ export const registerPerson: RegisterRoutes = (app, context) => {
         {person.uid === uid ? (
           <section>
             <p>
-              That is you. Your password and second factor are under <a href="/account/security">Security</a>.
+              This is your own account. Your password and second factor are under{' '}
+              <a href="/account/security">Security</a>.
             </p>
           </section>
         ) : (
@@ -77,7 +78,7 @@ export const registerPerson: RegisterRoutes = (app, context) => {
     const person = await personByUid(db.read, session, request.params.uid);
     try {
       if (person.id === session.userId)
-        throw new Failure('forbidden', 'That is you. Change your own password under Security.');
+        throw new Failure('forbidden', 'This is your own account. Change its password under Security.');
       return await action(person);
     } catch (error) {
       if (!(error instanceof Failure) || error.kind === 'missing') throw error;
@@ -203,8 +204,8 @@ function BanSection({ person: { uid, state } }: { person: Person }) {
       <p>
         A ban ends sessions, tokens and keys at once, everywhere.{' '}
         {state === 'invited'
-          ? 'Who never signed in and has no token is deleted.'
-          : 'These pages cannot take it back.'}
+          ? 'Someone who never signed in and has no token is deleted instead.'
+          : 'It cannot be undone on these pages.'}
       </p>
       <details>
         <summary>Ban this person</summary>

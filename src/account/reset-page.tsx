@@ -182,7 +182,7 @@ const registerRequest: RegisterRoutes = (app, context) => {
       return sendPage(
         request,
         reply,
-        <Page title={!sendsMail ? 'Forgot your password?' : 'Look into your mail'}>
+        <Page title={!sendsMail ? 'Forgot your password?' : 'Check your mail'}>
           {!sendsMail ? (
             askAnAdmin
           ) : (

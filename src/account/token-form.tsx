@@ -72,9 +72,9 @@ export function TokenForm({ action, held, fields, faults, readingScopesTag }: To
         <Choice one name="preset" value="read" checked={fields.preset === 'read'}>
           Read everything
           <span class="hint">
-            The tags and assets that you may read. The rest of the API has one scope, which changes things as
-            well, and is not in this
-            {readingScopesTag && '; and the specification lets scopes that read put tags on assets'}.
+            The tags and assets that you may read. The rest of the API is not in this, as its one scope also
+            changes things.
+            {readingScopesTag && ' Scopes that read may also put tags on assets: the specification says so.'}
           </span>
         </Choice>
         <Choice one name="preset" value="all" checked={fields.preset === 'all'}>

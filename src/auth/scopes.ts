@@ -1,6 +1,6 @@
 /** The scopes of the specification, and `api` for the operations to which it gives none (docs/decided.md, section 10). */
 export const SCOPES = {
-  api: 'Use the rest of the API as you can: vulnerabilities, assessments, groups, users and ports',
+  api: 'Use the rest of the API as far as you may: vulnerabilities, assessments, groups, users and ports',
   tag_gw: 'Create and change tags of every organization',
   tag_gr: 'Read tags of every organization',
   tag_ow: 'Create and change tags of your organization',

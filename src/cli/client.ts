@@ -85,7 +85,7 @@ export function registerClient(program: Command): void {
         withContext(flags, async ({ db, clock }) => {
           const account = user === undefined ? null : await requireUser(db.read, user);
           if (account?.banned === true)
-            throw new Refusal(`${account.email} is banned, and nothing acts as them.`);
+            throw new Refusal(`${account.email} is banned, so no application can act as them.`);
           const kind = confidential === true ? 'confidential' : 'public';
           const input = {
             name,

@@ -132,7 +132,7 @@ export function registerToken(program: Command): void {
         .write((tx) => revokeToken(tx, commandLine(clock()), token))
         .catch((error: unknown) => {
           if (error instanceof Failure && error.kind === 'missing') {
-            throw new Refusal('There is no such token. "assay token list" shows their ids.');
+            throw new Refusal('No token has this id, or is this one. "assay token list" shows the ids.');
           }
           throw error;
         });
@@ -158,7 +158,7 @@ function toLifetime(text: string): number {
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   const lifetime = Number(count) * UNITS[unit as keyof typeof UNITS];
   if (!(lifetime > 0 && lifetime <= MAX_LIFETIME)) {
-    throw new InvalidArgumentError('It must be a time such as 90s, 15m, 1h or 30d, at most 3650d.');
+    throw new InvalidArgumentError('It must be a length of time such as 90s, 15m, 1h or 30d, at most 3650d.');
   }
   return lifetime;
 }

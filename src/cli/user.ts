@@ -188,8 +188,8 @@ export function registerUser(program: Command): void {
   addCommand(family, 'ban <user>', {
     description: 'Ban a user, which ends their sessions and tokens at once',
     notes:
-      'USER is an e-mail address, an id or a uid. Who never signed in and has no token is deleted instead. The last\n' +
-      'admin of an organization cannot be banned. Banning a banned user changes nothing.',
+      'USER is an e-mail address, an id or a uid. Someone who never signed in and has no token is deleted instead. The\n' +
+      'last admin of an organization cannot be banned. Banning a banned user changes nothing.',
     examples: [['assay user ban bob@example.com']],
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {

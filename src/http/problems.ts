@@ -41,7 +41,7 @@ export function toProblem(error: unknown, area?: Area): Problem {
   if (error instanceof WriteConflict) {
     return new Problem(
       'conflict',
-      'Others change the same things at the same time. Try again.',
+      'Others are changing the same things, so nothing was changed. Send the request again.',
       {},
       { cause: error },
     );
@@ -81,24 +81,27 @@ function fromLibrary(error: unknown): Problem {
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) {
     return new Problem(
       'internal-error',
-      'The request failed here. The log has the reason under the request id.',
+      'The server failed. Its log has the reason under the request id.',
       {},
       { cause: error },
     );
   }
   const [kind, message] =
     LIBRARY_REFUSALS[statusCode] ??
-    (['invalid-request', 'The request is not one that can be answered.'] as const);
+    ([
+      'invalid-request',
+      'The request is malformed, or asks for something that this server does not support.',
+    ] as const);
   return new Problem(kind, message, {}, { cause: error });
 }
 
 const LIBRARY_REFUSALS: Readonly<Record<number, readonly [ProblemKind, string]>> = {
   403: ['forbidden', 'This path is not served.'],
   404: ['not-found', 'There is nothing at this path.'],
-  412: ['precondition-failed', 'What is here is not what If-Match or If-Unmodified-Since asks for.'],
+  412: ['precondition-failed', 'The file is not the one that If-Match or If-Unmodified-Since asks for.'],
   413: ['body-too-large', 'The body is larger than this server takes.'],
-  415: ['unsupported-media-type', 'The body is of a type that is not read here.'],
-  416: ['range-not-satisfiable', 'The part that Range asks for is not there.'],
+  415: ['unsupported-media-type', 'The body has a type that this path does not take.'],
+  416: ['range-not-satisfiable', 'The range of bytes that Range asks for does not exist.'],
 };
 
 function unavailable(cause: unknown): Problem {

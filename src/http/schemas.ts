@@ -125,7 +125,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   404: 'It does not exist, or is out of reach.',
   409: 'The change conflicts with what exists.',
   413: 'The batch or the body is too large.',
-  415: 'The body is not JSON.',
+  415: 'Content-Type is not application/json.',
   422: 'Of the right type and with a wrong value.',
   429: 'Too many requests. Retry-After says when to try again.',
   500: 'The server failed.',

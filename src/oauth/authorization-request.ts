@@ -105,7 +105,7 @@ export function readRequest(
 ): AuthorizationRequest {
   const repeated = NAMES.find((name) => Array.isArray(query[name]));
   if (repeated !== undefined)
-    throw new AuthorizationError('invalid_request', `${repeated} is there more than once`);
+    throw new AuthorizationError('invalid_request', `${repeated} is in the request more than once`);
   const responseType = single(query, 'response_type');
   if (responseType === undefined) throw new AuthorizationError('invalid_request', 'response_type is missing');
   if (responseType !== 'code' && responseType !== 'token')

@@ -154,10 +154,12 @@ function toAuthorizationError(context: Context, request: PageRequest, error: unk
   if (error instanceof AuthorizationError) return error;
   // The user was banned, or the client deleted, while this was being granted.
   if (error instanceof Failure)
-    return new AuthorizationError('access_denied', 'this cannot be granted any more', { cause: error });
+    return new AuthorizationError('access_denied', 'the account or the application was closed meanwhile', {
+      cause: error,
+    });
   const problem = toProblem(error);
   if (problem.kind === 'unavailable' || problem.kind === 'conflict')
     return new AuthorizationError('temporarily_unavailable', 'try again in a moment', { cause: error });
   context.log.error({ requestId: request.id, err: error }, 'authorization failed');
-  return new AuthorizationError('server_error', 'the request failed here', { cause: error });
+  return new AuthorizationError('server_error', 'the server failed', { cause: error });
 }

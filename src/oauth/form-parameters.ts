@@ -35,7 +35,7 @@ export function formParameters<const Name extends string>(
     const value = formDecoded(pair.slice(equals + 1));
     if (value === '') continue;
     if (found[name] !== undefined)
-      throw new OAuthError('invalid_request', `The parameter ${name} is there more than once.`);
+      throw new OAuthError('invalid_request', `The parameter ${name} is in the request more than once.`);
     if (name === 'redirect_uri' ? CONTROL.test(value) : !PRINTABLE.test(value))
       throw new OAuthError('invalid_request', `The parameter ${name} has characters that it cannot have.`);
     found[name] = value;

@@ -66,7 +66,7 @@ function fromProblem(problem: Problem): OAuthError {
     case 'conflict':
       return new OAuthError('temporarily_unavailable', 'The server cannot answer now.', { status: 503 });
     case 'internal-error':
-      return new OAuthError('server_error', 'The request failed here.', { status });
+      return new OAuthError('server_error', 'The server failed.', { status });
     case 'method-not-allowed':
       return new OAuthError('invalid_request', 'The method must be POST.', { status, headers });
     case 'body-too-large':

@@ -258,7 +258,7 @@ describe('An admin', () => {
     async (what) => {
       const answer = await force(admin.uid, what);
       expect(answer.status).toBe(422);
-      expect(answer.text).toContain('That is you.');
+      expect(answer.text).toContain('This is your own account.');
       expect((await stateOf(admin.id))?.banned_at).toBeNull();
     },
   );

@@ -53,7 +53,7 @@ describe('Where mail is sent, who forgot their password', () => {
       forwarded: 'host=evil.example',
     });
     expect(answer.status).toBe(200);
-    expect(answer.text).toContain('Look into your mail');
+    expect(answer.text).toContain('Check your mail');
     const mail = await mailbox.next();
     expect(mail).toMatchObject({ from: SENDER, to: [account.email] });
     expect(mail.content).toContain('Content-Type: text/plain');

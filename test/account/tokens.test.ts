@@ -78,7 +78,7 @@ describe('The page of tokens', () => {
   });
 
   it('says that scopes which read put tags on assets, where they do', async () => {
-    const words = 'lets scopes that read put tags on assets';
+    const words = 'Scopes that read may also put tags on assets';
     expect((await visitor.open('/account/tokens')).text).toContain(words);
     const strict = await startTestServer({ strictScopes: true }, () => now);
     const person = await worldOf(strict).account();

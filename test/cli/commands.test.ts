@@ -328,7 +328,7 @@ describe('assay token', () => {
     }
     const jwt = await assay.json('token', 'create', '--user', email, '--jwt');
     expect(await assay.json('token', 'revoke', jwt.id)).toEqual({ id: jwt.id, revoked: true });
-    await expectRefusal(['token', 'revoke', 'nonsense'], 1, 'There is no such token');
+    await expectRefusal(['token', 'revoke', 'nonsense'], 1, 'No token has this id');
   });
 
   it('revokes what stands on standard input', async () => {

@@ -95,7 +95,7 @@ describe('The code flow', () => {
       expect(address).toBe(CALLBACK);
       expect(query).toEqual({
         error: 'invalid_request',
-        error_description: `${name} is there more than once`,
+        error_description: `${name} is in the request more than once`,
         ...(name === 'state' ? {} : { state: 'abc' }),
         iss: issuer(),
       });
@@ -310,7 +310,7 @@ describe('A failure of the server', () => {
     );
     expect(responseOf(answer).query).toEqual({
       error: 'server_error',
-      error_description: 'the request failed here',
+      error_description: 'the server failed',
       state: 'abc',
       iss: own.context.addresses.issuer,
     });

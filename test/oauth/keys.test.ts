@@ -75,7 +75,7 @@ describe('Rotating the signing key', () => {
     const { access_token: before } = await apps.tokens(client, user.id);
     expect(decodeProtectedHeader(before).kid).toBe(stolen);
     expect(await apps.opens(before)).toBe(true);
-    await expect(remove(stolen)).rejects.toThrow('It is the key that signs');
+    await expect(remove(stolen)).rejects.toThrow('This key signs new tokens');
     await rotate();
     const { access_token: after } = await apps.tokens(client, user.id);
     expect(await apps.opens(after)).toBe(true);
@@ -240,7 +240,7 @@ describe('assay keys', () => {
     expect(refused).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'assay: It is the key that signs. Rotate first.\n',
+      stderr: 'assay: This key signs new tokens. Rotate the keys first, then remove it.\n',
     });
     expect(await assay.run(['keys', 'remove', 'nothing'])).toEqual({
       code: 1,

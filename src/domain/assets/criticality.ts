@@ -101,7 +101,7 @@ export async function updateCriticality(
   for (const [previous, { ids }] of byPrevious) {
     const changed = await setCriticality(tx, { ids, previous, criticality, now });
     // Only what the audit log tells may be replaced.
-    if (changed !== ids.length) throw new WriteConflict('The assets were changed by someone else.');
+    if (changed !== ids.length) throw new WriteConflict('The assets are being changed by someone else.');
   }
   await recordChange(tx, act, {
     action: 'asset.criticality',

@@ -85,7 +85,7 @@ export async function addPasskey(
 ): Promise<void> {
   const name = cleanName('name', input.name);
   if (!(await consumeChallenge(tx, input.challenge, input.endsAt, act.now)))
-    throw new Failure('conflict', 'This answer of the browser was taken already.');
+    throw new Failure('conflict', 'This passkey was sent twice. Load the page again.');
   await holdAccount(tx, owner.userId);
   const passkeys = await passkeyDescriptors(tx, owner.userId);
   if (passkeys.length >= MAX_PASSKEYS)
@@ -106,7 +106,7 @@ export async function addPasskey(
     .onConflict((conflict) => conflict.column('id').doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (added === undefined) throw new Failure('conflict', 'This passkey is there already.');
+  if (added === undefined) throw new Failure('conflict', 'This passkey is set up already. Use another one.');
   await recordChange(tx, act, {
     action: 'passkey.create',
     object: ['passkey', input.id],

@@ -88,7 +88,8 @@ export async function removeSigningKey(tx: Transaction, act: Act, kid: string): 
   await signingKeysChanged(tx);
   const keys = await listSigningKeys(tx);
   if (!keys.some((key) => key.kid === kid)) throw missing('key');
-  if (keys[0]?.kid === kid) throw new Failure('conflict', 'It is the key that signs. Rotate first.');
+  if (keys[0]?.kid === kid)
+    throw new Failure('conflict', 'This key signs new tokens. Rotate the keys first, then remove it.');
   await deleteSigningKey(tx, act, kid);
 }
 

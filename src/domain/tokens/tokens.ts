@@ -107,7 +107,10 @@ export async function issueToken(
 async function requireRoom(tx: Transaction, userId: number, atMost: number, now: number): Promise<void> {
   await holdAccount(tx, userId);
   if ((await listOwnTokens(tx, userId, now)).length >= atMost)
-    throw invalid({ property: 'name', message: `is for one more than ${atMost} tokens: revoke some first` });
+    throw invalid({
+      property: 'name',
+      message: `cannot be given: you have ${atMost} tokens, and no more are allowed. Revoke one first`,
+    });
 }
 
 /**
