@@ -51,7 +51,7 @@ export const registerHome: RegisterRoutes = (app) => {
                 <span class="hint">For a script or another program that calls it in your name</span>
               </li>
               <li>
-                <a href="/openapi.json">Take its description</a>
+                <a href="/openapi.json">Download its description</a>
                 <span class="hint">OpenAPI 3.1, to make a client from</span>
               </li>
             </ul>
