@@ -36,7 +36,13 @@ export interface TestUser {
 }
 
 let counter = 0;
-let anyHash: Promise<string> | undefined;
+let unknownHash: Promise<string> | undefined;
+/** What every account of a worker signs in with: hashing is slow. */
+let known: Promise<{ password: string; passwordHash: string }> | undefined;
+async function makePassword() {
+  const password = `password ${randomText(12)}`;
+  return { password, passwordHash: await hashPassword(password) };
+}
 const next = () => (counter += 1);
 
 /** Makes what a test needs, through the same functions that the product uses. */
@@ -61,8 +67,8 @@ export function worldOf({ context }: TestServer) {
       write((tx) => createOrganization(tx, act(), { uid, name: `Organization ${uid}` })),
     /** A user who has signed in, and has a token; with `organization` absent, platform staff. */
     async user(input: Partial<NewUser> = {}): Promise<TestUser> {
-      // One password for all of them, which nobody knows: hashing is slow.
-      const passwordHash = await (anyHash ??= hashPassword(randomText(20)));
+      // Another one for all of them, which nobody knows.
+      const passwordHash = await (unknownHash ??= hashPassword(randomText(20)));
       const created = await write((tx) =>
         createUser(tx, act(), { email: `user${next()}@example.com`, passwordHash, ...input }),
       );
@@ -72,8 +78,7 @@ export function worldOf({ context }: TestServer) {
     async account(
       input: Partial<NewUser> = {},
     ): Promise<{ id: number; uid: string; email: string; password: string }> {
-      const password = `password ${randomText(12)}`;
-      const passwordHash = await hashPassword(password);
+      const { password, passwordHash } = await (known ??= makePassword());
       const created = await write((tx) =>
         createUser(tx, act(), { email: `user${next()}@example.com`, passwordHash, ...input }),
       );
