@@ -7,6 +7,7 @@ import { type DescribedSchema, exampleOf } from './examples.ts';
 import { type JsonSchema, mapSchema } from './map-schema.ts';
 import { KINDS, type ProblemKind } from './problem-kinds.ts';
 import { Problem, problemBody } from './problems.ts';
+import { UNKNOWN_ID } from './validation.ts';
 
 interface MediaType {
   schema: DescribedSchema;
@@ -27,7 +28,7 @@ interface Operation {
 }
 
 /** What validation reads in a schema, and no one else needs to. */
-const BATCH_MARK = 'x-batch';
+const MARKS: ReadonlySet<string> = new Set(['x-batch', UNKNOWN_ID]);
 
 /** The parts of an OpenAPI document that are completed here. */
 export interface Document {
@@ -89,7 +90,7 @@ export function completeDocument(
   { deployment, implicitFlow }: Config,
 ): object {
   const document = JSON.parse(
-    JSON.stringify(described, (key, value: unknown) => (key === BATCH_MARK ? undefined : value)),
+    JSON.stringify(described, (key, value: unknown) => (MARKS.has(key) ? undefined : value)),
   ) as Document;
   const { baseUrl, baseUrlFedramp, clientBaseUrl, errorTypeBase } = addresses;
   const commercial = { url: baseUrl, description: 'V1, commercial deployment' };
@@ -144,9 +145,9 @@ const HEADERS = {
   RequestId: text('The id of the request, as in the log.', '0f8d1c7e-5b0e-4a53-9a55-0c3f6f0f6f10'),
   RateLimit: text(
     'What is left of the limit, and the seconds until it is whole again.',
-    '"default";r=599;t=60',
+    '"default";r=2999;t=60',
   ),
-  RateLimitPolicy: text('The limit: requests in a window of seconds.', '"default";q=600;w=60'),
+  RateLimitPolicy: text('The limit: requests in a window of seconds.', '"default";q=3000;w=60'),
   RetryAfter: seconds('The seconds to wait before the next try.', 2),
   Challenge: text(
     'RFC 6750: what was wrong with the credential, or which scopes would do.',

@@ -7,7 +7,8 @@ import type { Area } from './areas.ts';
 import { IGNORED_HEADER, IgnoredHeader, listIgnored } from './ignored-properties.ts';
 import { MEDIUM_BODY, SMALL_BODY } from './json-bodies.ts';
 import { errorResponses } from './schemas.ts';
-import { compileValidatorWith, type TotalLimit } from './validation.ts';
+import type { TotalLimit } from './batches.ts';
+import { compileValidatorWith } from './validation.ts';
 
 /** What an operation sends when it succeeds. */
 export interface Answer {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Area } from './areas.ts';
-import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
+import { MAX_NAME_LENGTH, NAME_PATTERN } from '../domain/shared/names.ts';
 import { mediaTypeOf } from './problems.ts';
 
 /** What the schemas of every area are made of. Every string and array has a limit. */
@@ -17,10 +17,10 @@ export const DateTime = Type.String({
 
 export const RequestId = Type.String({ maxLength: 64, description: "The request's id, as in the log." });
 
-/** The name of something, in a request. The rule counts without outer space (docs/decided.md, section 6). */
+/** The name of something, in a request (docs/decided.md, section 6). */
 export const nameText = (example: string) =>
   Type.String({
-    minLength: 1,
+    pattern: NAME_PATTERN,
     maxLength: MAX_TEXT,
     description: `1 to ${MAX_NAME_LENGTH} characters, outer space not counted.`,
     examples: [example],
@@ -40,13 +40,16 @@ export const unknownText = (example: string) =>
 export const MAX_RESULTS = 1_000_000;
 
 const FailedValidation = Type.Array(
-  Type.Object({
-    message: Type.String({ maxLength: MAX_TEXT }),
-    property: Type.String({ maxLength: MAX_TEXT, description: 'Dotted path from the root of the body.' }),
-    value: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Cut at 100 characters; absent for a secret.' }),
-    ),
-  }),
+  Type.Object(
+    {
+      message: Type.String({ maxLength: MAX_TEXT }),
+      property: Type.String({ maxLength: MAX_TEXT, description: 'Dotted path from the root of the body.' }),
+      value: Type.Optional(
+        Type.String({ maxLength: 100, description: 'Cut at 100 characters; absent for a secret.' }),
+      ),
+    },
+    { title: 'Failed value' },
+  ),
   { maxItems: 100_000 },
 );
 
@@ -61,9 +64,15 @@ export const Errors = {
       instance: RequestId,
       failedValidation: Type.Optional(FailedValidation),
       failedValidations: Type.Optional(
-        Type.Array(Type.Object({ index: Type.Integer(), failedValidation: FailedValidation }), {
-          maxItems: 100_000,
-        }),
+        Type.Array(
+          Type.Object(
+            { index: Type.Integer(), failedValidation: FailedValidation },
+            { title: 'Failed item' },
+          ),
+          {
+            maxItems: 100_000,
+          },
+        ),
       ),
       maxBatchSize: Type.Optional(Type.Integer()),
       batchSize: Type.Optional(Type.Integer()),

@@ -1,31 +1,21 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
-import type { Fault } from '../domain/shared/failure.ts';
 import { type JsonSchema, mapSchema } from './map-schema.ts';
 import { Problem } from './problems.ts';
+import { batchesOf, findOversized, findTooMany, type TotalLimit } from './batches.ts';
+import { describeFaults, faultsOf } from './validation-faults.ts';
 
 type Validated = { value: unknown } | { error: Problem };
 
 /** Beyond this many array items, only the first fault is looked for: a hostile body may have a million. */
 const MAX_ITEMS_SEARCHED = 20_000;
 
-/** A body of the right JSON types of which nothing else is known: anything may be missing. */
-type Typed<B> = B extends readonly (infer Item)[]
-  ? readonly Typed<Item>[]
-  : B extends object
-    ? { readonly [Name in keyof B]?: Typed<B[Name]> }
-    : B;
-
-/** How many of something a body may name in all, beside what each of its arrays may hold. */
-export interface TotalLimit<B> {
-  max: number;
-  /** What is counted, in the plural. */
-  things: string;
-  /** The property at fault. */
-  source: string;
-  count(body: Typed<B>): number;
-}
+/**
+ * For an id in a path that may be of any form: what stands for one that cannot be an id, and that no row has. It is then
+ * answered as every unknown id, in the same order among the errors.
+ */
+export const UNKNOWN_ID = 'x-unknown-id';
 
 const first = newAjv({ allErrors: false });
 const all = newAjv({ allErrors: true });
@@ -68,23 +58,29 @@ export const compileValidatorWith =
 function parameterValidator(schema: TSchema): (input: unknown) => Validated {
   const validator = compileLater(
     all,
-    mapSchema(schema as JsonSchema, (part) => part),
+    mapSchema(schema as JsonSchema, (part) => (UNKNOWN_ID in part ? {} : part)),
   );
   const { properties = {} } = schema as { properties?: Record<string, JsonSchema> };
   const converted = Object.entries(properties).filter(([, property]) =>
     ['integer', 'boolean', 'array'].some((type) => typesOf(property).includes(type)),
+  );
+  const lenient = Object.entries(properties).flatMap(([name, property]) =>
+    UNKNOWN_ID in property
+      ? [{ name, isId: compileLater(first, property), unknown: property[UNKNOWN_ID] }]
+      : [],
   );
   return (input) => {
     const values = { ...(input as Record<string, unknown>) };
     for (const [name, property] of converted) {
       if (values[name] !== undefined) values[name] = fromText(values[name], property);
     }
+    for (const { name, isId, unknown } of lenient) if (!isId()(values[name])) values[name] = unknown;
     const validate = validator();
     if (validate(values)) return { value: values };
     const faults = faultsOf(validate);
     const [fault] = faults;
     return {
-      error: new Problem('invalid-request', describe(faults), {
+      error: new Problem('invalid-request', describeFaults(faults), {
         faults,
         ...(fault === undefined ? {} : { source: fault.property }),
       }),
@@ -135,7 +131,7 @@ function bodyValidator(schema: TSchema, total?: TotalLimit<unknown>): (input: un
     if (!ofType(body)) {
       const faults = faultsOf(ofType);
       return {
-        error: new Problem('invalid-request', describe(faults), {
+        error: new Problem('invalid-request', describeFaults(faults), {
           faults,
           source: faults[0]?.property ?? '',
         }),
@@ -155,7 +151,7 @@ function bodyValidator(schema: TSchema, total?: TotalLimit<unknown>): (input: un
     ofValue(body);
     const faults = faultsOf(ofValue);
     return {
-      error: new Problem('validation-failed', describe(faults), {
+      error: new Problem('validation-failed', describeFaults(faults), {
         faults,
         source: faults[0]?.property ?? '',
       }),
@@ -194,61 +190,6 @@ const numberOf = (type: string) => (type === 'integer' ? 'number' : type);
 
 const typesOf = ({ type }: JsonSchema): unknown[] => [type].flat();
 
-/** An array whose length has an answer of its own. */
-interface Batch {
-  /** From the root of the body; `*` stands for every item. */
-  path: readonly string[];
-  max: number;
-}
-
-/**
- * The arrays of a body that are batches: those on its first level, and deeper ones that say so with `x-batch`. The
- * limit of any other array is like that of a text.
- */
-function batchesOf(schema: JsonSchema, path: readonly string[] = []): Batch[] {
-  const properties = (schema['properties'] ?? {}) as Record<string, JsonSchema & { maxItems?: number }>;
-  return Object.entries(properties).flatMap(([name, property]) => {
-    const { maxItems: max, items } = property;
-    const here = [...path, name];
-    const isBatch = max !== undefined && (path.length === 0 || property['x-batch'] === true);
-    return [
-      ...(isBatch ? [{ path: here, max }] : []),
-      ...(items === undefined ? [] : batchesOf(items as JsonSchema, [...here, '*'])),
-    ];
-  });
-}
-
-/** @returns the first array at the path, dotted, that is longer than the limit; the body has the right types */
-function findOversized(value: unknown, { path, max }: Batch, dotted = ''): [string, number] | undefined {
-  const [name, ...rest] = path;
-  if (name === undefined) {
-    const { length } = value as unknown[];
-    return length > max ? [dotted, length] : undefined;
-  }
-  if (name === '*') {
-    for (const [index, item] of (value as unknown[]).entries()) {
-      const found = findOversized(item, { path: rest, max }, `${dotted}.${index}`);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
-  const next = (value as Record<string, unknown>)[name];
-  return next === undefined
-    ? undefined
-    : findOversized(next, { path: rest, max }, dotted === '' ? name : `${dotted}.${name}`);
-}
-
-/** @returns what is wrong when a body, which has the right types, names more than it may in all */
-function findTooMany(
-  body: unknown,
-  { max, things, source, count }: TotalLimit<unknown>,
-): Problem | undefined {
-  const size = count(body);
-  if (size <= max) return undefined;
-  const message = `The request has ${size} ${things}; at most ${max} are taken at once.`;
-  return new Problem('batch-too-large', message, { batch: { max, size }, source });
-}
-
 /** Whether a body has more array items, at any depth, than are searched for every fault. */
 function hasManyItems(body: object): boolean {
   let count = 0;
@@ -261,49 +202,4 @@ function hasManyItems(body: object): boolean {
     }
   }
   return false;
-}
-
-function faultsOf(validate: ValidateFunction): Fault[] {
-  return (validate.errors ?? []).map(faultOf);
-}
-
-function faultOf(error: ErrorObject): Fault {
-  const path = error.instancePath.split('/').slice(1).map(decodePointer);
-  if (error.keyword === 'required') {
-    const { missingProperty } = error.params as { missingProperty: string };
-    return { property: [...path, missingProperty].join('.'), message: 'is required' };
-  }
-  return { property: path.join('.'), message: messageOf(error), value: error.data };
-}
-
-function messageOf(error: ErrorObject): string {
-  switch (error.keyword) {
-    case 'enum':
-      return `must be one of ${(error.params as { allowedValues: unknown[] }).allowedValues.join(', ')}`;
-    case 'minItems':
-      return 'must have at least one item';
-    case 'uniqueItems':
-      return 'must not have the same item twice';
-    case 'minLength':
-      return 'must not be empty';
-    case 'maxLength':
-      return `must have at most ${(error.params as { limit: number }).limit} characters`;
-    case 'minimum':
-      return `must be at least ${(error.params as { limit: number }).limit}`;
-    case 'maximum':
-      return `must be at most ${(error.params as { limit: number }).limit}`;
-    default:
-      return error.message ?? 'is not valid';
-  }
-}
-
-function decodePointer(part: string): string {
-  return part.replaceAll('~1', '/').replaceAll('~0', '~');
-}
-
-/** One sentence for people: the first few faults, and how many more there are. */
-function describe(faults: readonly Fault[]): string {
-  const named = faults.slice(0, 3).map((fault) => `${fault.property || 'The body'} ${fault.message}`);
-  const more = faults.length - named.length;
-  return `${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`;
 }

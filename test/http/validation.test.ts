@@ -1,7 +1,10 @@
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { idPath } from '../../src/api/v1/row-ids.ts';
+import { nameFault } from '../../src/domain/shared/names.ts';
 import { offendingValue } from '../../src/http/offending-value.ts';
 import type { Problem } from '../../src/http/problems.ts';
+import { nameText } from '../../src/http/schemas.ts';
 import { compileValidator } from '../../src/http/validation.ts';
 import { expectProblem } from '../harness/problems.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -138,6 +141,60 @@ describe('A body', () => {
     expect(error?.kind).toBe(kind);
     expect(error?.details.faults?.length).toBe(1);
   });
+});
+
+describe('A name', () => {
+  const named = validatorOf(Type.Object({ name: nameText('x') }), 'body');
+  const wide = '\u{1f512}';
+
+  it.each([
+    [
+      'x',
+      'xx',
+      ' x ',
+      'a b',
+      'x'.repeat(255),
+      `\u3000${'x'.repeat(255)}\n`,
+      wide.repeat(255),
+      `a\n${wide}\ufeff`,
+    ],
+    [
+      '',
+      ' ',
+      '\t\u00a0\ufeff',
+      'x'.repeat(256),
+      wide.repeat(256),
+      ` ${'x '.repeat(128)}x`,
+      ' '.repeat(2_048),
+    ],
+  ])('is held to the rule of names before anything is looked up: %j and others', (...names) => {
+    for (const name of names) {
+      const fault = nameFault('name', name);
+      expect(named({ name }).error?.details.faults).toEqual(fault && [fault]);
+    }
+  });
+
+  it.each([
+    ['longer than any text', 'x'.repeat(2_049), 'must have at most 2048 characters'],
+    ['no text to be kept', ' \0', 'must not contain a NUL character or half of a surrogate pair'],
+  ])('that is %s is told that alone', (_name, name, message) => {
+    expect(named({ name }).error?.details.faults).toMatchObject([{ property: 'name', message }]);
+  });
+});
+
+describe('An id of a row in a path', () => {
+  const ids = validatorOf(idPath('A row.', 1), 'params');
+
+  it.each(['1', '42', '9007199254740991'])('is the number %s', (id) => {
+    expect(ids({ id })).toEqual({ value: { id: Number(id) } });
+  });
+
+  it.each(['0', '-1', '01', '1.0', '1e3', 'x', '', ' 1', '9007199254740992', '1'.repeat(400), 'null'])(
+    'that is %j is one that no row has',
+    (id) => {
+      expect(ids({ id })).toEqual({ value: { id: 0 } });
+    },
+  );
 });
 
 describe('Parameters', () => {

@@ -118,28 +118,34 @@ const GroupAction = Type.Object(
 const MemberList = Type.Object(
   {
     members: Type.Array(GroupMemberBody, { maxItems: MAX_PER_PAGE }),
-    metadata: Type.Object({
-      pagination: Pagination,
-      actions: Type.Array(GroupAction, {
-        maxItems: 16,
-        description: 'What this caller may do with the group.',
-      }),
-    }),
+    metadata: Type.Object(
+      {
+        pagination: Pagination,
+        actions: Type.Array(GroupAction, {
+          maxItems: 16,
+          description: 'What this caller may do with the group.',
+        }),
+      },
+      { title: 'Group members metadata' },
+    ),
   },
   { title: 'Group members' },
 );
 
-const RemoveBody = Type.Object({
-  userUids: Type.Array(
-    Type.String({
-      minLength: 1,
-      maxLength: 64,
-      pattern: '^[a-zA-Z0-9_-]+$',
-      examples: [USER_UID],
-    }),
-    { minItems: 1, maxItems: MAX_REMOVED_AT_ONCE, uniqueItems: true },
-  ),
-});
+const RemoveBody = Type.Object(
+  {
+    userUids: Type.Array(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        pattern: '^[a-zA-Z0-9_-]+$',
+        examples: [USER_UID],
+      }),
+      { minItems: 1, maxItems: MAX_REMOVED_AT_ONCE, uniqueItems: true },
+    ),
+  },
+  { title: 'Members to remove' },
+);
 
 const Removals = Type.Object(
   {
@@ -183,13 +189,16 @@ const Removals = Type.Object(
         ],
       },
     ),
-    metadata: Type.Object({
-      processedAt: DateTime,
-      counts: Type.Object(
-        { added: count, removed: count, noop: count, error: count },
-        { examples: [{ added: 0, removed: 1, noop: 0, error: 1 }] },
-      ),
-    }),
+    metadata: Type.Object(
+      {
+        processedAt: DateTime,
+        counts: Type.Object(
+          { added: count, removed: count, noop: count, error: count },
+          { title: 'Removal counts', examples: [{ added: 0, removed: 1, noop: 0, error: 1 }] },
+        ),
+      },
+      { title: 'Removal metadata' },
+    ),
   },
   { title: 'Removal results' },
 );

@@ -15,16 +15,19 @@ const AssetUid = Type.String({
 
 /** @param maxItems the largest batch */
 const criticalityBody = (maxItems: number) =>
-  Type.Object({
-    organizationUid: Type.String({
-      pattern: '^[-_0-9a-z]{1,50}',
-      maxLength: MAX_TEXT,
-      description: 'The organization that the assets belong to.',
-      examples: ['acme'],
-    }),
-    criticality: Type.Enum([...CRITICALITIES], { type: 'string', examples: ['high'] }),
-    assetUids: Type.Array(AssetUid, { minItems: 1, maxItems }),
-  });
+  Type.Object(
+    {
+      organizationUid: Type.String({
+        pattern: '^[-_0-9a-z]{1,50}',
+        maxLength: MAX_TEXT,
+        description: 'The organization that the assets belong to.',
+        examples: ['acme'],
+      }),
+      criticality: Type.Enum([...CRITICALITIES], { type: 'string', examples: ['high'] }),
+      assetUids: Type.Array(AssetUid, { minItems: 1, maxItems }),
+    },
+    { title: 'Criticality update' },
+  );
 
 const UpdatedCount = Type.Object(
   {

@@ -23,13 +23,16 @@ const ListingPath = Type.Object({
 const assetUid = (example: string) => Type.String({ maxLength: MAX_TEXT, examples: [example] });
 
 const ScopeRules = Type.Array(
-  Type.Object({
-    rule: Type.String({
-      minLength: 1,
-      maxLength: MAX_SCOPE_RULE_LENGTH,
-      examples: ['Only between 22:00 and 06:00 UTC'],
-    }),
-  }),
+  Type.Object(
+    {
+      rule: Type.String({
+        minLength: 1,
+        maxLength: MAX_SCOPE_RULE_LENGTH,
+        examples: ['Only between 22:00 and 06:00 UTC'],
+      }),
+    },
+    { title: 'Scope rule' },
+  ),
   {
     maxItems: MAX_SCOPE_RULES,
     description: 'Replaces the rules that the asset has here; absent, they stay.',
@@ -38,26 +41,32 @@ const ScopeRules = Type.Array(
 
 /** @param maxItems the largest batch */
 const changeBody = (maxItems: number) =>
-  Type.Object({
-    add: Type.Optional(
-      Type.Array(
-        Type.Object({
-          assetUid: assetUid('5f0c1e2d3b4a59687786a5b4'),
-          scopeRules: Type.Optional(ScopeRules),
-        }),
-        {
-          maxItems,
-          description: 'Assets to associate with the listing.',
-        },
+  Type.Object(
+    {
+      add: Type.Optional(
+        Type.Array(
+          Type.Object(
+            {
+              assetUid: assetUid('5f0c1e2d3b4a59687786a5b4'),
+              scopeRules: Type.Optional(ScopeRules),
+            },
+            { title: 'Listing asset' },
+          ),
+          {
+            maxItems,
+            description: 'Assets to associate with the listing.',
+          },
+        ),
       ),
-    ),
-    remove: Type.Optional(
-      Type.Array(assetUid('6a1d2f3e4c5b6a79788695a4'), {
-        maxItems,
-        description: 'The uids of assets to take off the listing; the assets themselves stay.',
-      }),
-    ),
-  });
+      remove: Type.Optional(
+        Type.Array(assetUid('6a1d2f3e4c5b6a79788695a4'), {
+          maxItems,
+          description: 'The uids of assets to take off the listing; the assets themselves stay.',
+        }),
+      ),
+    },
+    { title: 'Listing change' },
+  );
 
 export const declareChangeListingAssets = ({ clock, config, db }: Context) =>
   operation({

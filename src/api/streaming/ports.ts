@@ -90,17 +90,23 @@ const nothing = (description: string): TSchema => Type.Array(Type.Object({}), { 
 
 const PortList = Type.Object(
   {
-    data: Type.Object({
-      type: Type.String({ const: 'asset_list', maxLength: 16 }),
-      id: Type.String({ maxLength: 24, description: 'The uid of the asset.', examples: [ASSET_UID] }),
-      attributes: Type.Object({
-        asset_uid: Type.String({ maxLength: 24, examples: [ASSET_UID] }),
-        ports: Type.Array(PortBody, { maxItems: MAX_PER_PAGE }),
-      }),
-      links: Links,
-      meta: Meta,
-      relationships: Type.Object({}, { description: 'Empty.' }),
-    }),
+    data: Type.Object(
+      {
+        type: Type.String({ const: 'asset_list', maxLength: 16 }),
+        id: Type.String({ maxLength: 24, description: 'The uid of the asset.', examples: [ASSET_UID] }),
+        attributes: Type.Object(
+          {
+            asset_uid: Type.String({ maxLength: 24, examples: [ASSET_UID] }),
+            ports: Type.Array(PortBody, { maxItems: MAX_PER_PAGE }),
+          },
+          { title: 'Port list attributes' },
+        ),
+        links: Links,
+        meta: Meta,
+        relationships: Type.Object({}, { description: 'Empty.' }),
+      },
+      { title: 'Port list data' },
+    ),
     errors: nothing('Empty: an error is a response of its own.'),
     included: nothing('Empty.'),
     links: Links,

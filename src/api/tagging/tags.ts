@@ -19,44 +19,56 @@ const OrganizationPath = Type.Object({
   }),
 });
 
-const EntityReference = Type.Object({
-  uid: Type.String({
-    maxLength: MAX_TEXT,
-    description: 'The uid of an asset.',
-    examples: ['5f0c1e2d3b4a59687786a5b4'],
-  }),
-});
+const EntityReference = Type.Object(
+  {
+    uid: Type.String({
+      maxLength: MAX_TEXT,
+      description: 'The uid of an asset.',
+      examples: ['5f0c1e2d3b4a59687786a5b4'],
+    }),
+  },
+  { title: 'Entity reference' },
+);
 
 /** @param maxItems the largest batch */
 const createBody = (maxItems: number) =>
-  Type.Object({
-    tags: Type.Array(
-      Type.Object({
-        name: nameText('needs-owner'),
-        entities: Type.Optional(Type.Array(EntityReference, { maxItems, 'x-batch': true })),
-      }),
-      { minItems: 1, maxItems },
-    ),
-  });
+  Type.Object(
+    {
+      tags: Type.Array(
+        Type.Object(
+          {
+            name: nameText('needs-owner'),
+            entities: Type.Optional(Type.Array(EntityReference, { maxItems, 'x-batch': true })),
+          },
+          { title: 'New asset tag' },
+        ),
+        { minItems: 1, maxItems },
+      ),
+    },
+    { title: 'New asset tags' },
+  );
 
 /** @param maxItems the largest batch */
 const changeBody = (maxItems: number) =>
-  Type.Object({
-    uids: Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['0a1b2c3d4e5f'] }), {
-      minItems: 1,
-      maxItems,
-      description: 'The tags to change.',
-    }),
-    addEntities: Type.Optional(
-      Type.Array(EntityReference, { maxItems, description: 'The assets to attach.' }),
-    ),
-    delEntityUids: Type.Optional(
-      Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['6a1d2f3e4c5b6a79788695a4'] }), {
+  Type.Object(
+    {
+      uids: Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['0a1b2c3d4e5f'] }), {
+        minItems: 1,
         maxItems,
-        description: 'The uids of the assets to detach.',
+        description: 'The tags to change.',
       }),
-    ),
-  });
+      addEntities: Type.Optional(
+        Type.Array(EntityReference, { maxItems, description: 'The assets to attach.' }),
+      ),
+      delEntityUids: Type.Optional(
+        Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['6a1d2f3e4c5b6a79788695a4'] }), {
+          maxItems,
+          description: 'The uids of the assets to detach.',
+        }),
+      ),
+    },
+    { title: 'Tagging change' },
+  );
 
 const TaggedEntity = Type.Object(
   {

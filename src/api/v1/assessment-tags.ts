@@ -4,17 +4,20 @@ import { createAssessmentTagAs, renameAssessmentTag } from '../../domain/assessm
 import { SMALL_BODY } from '../../http/json-bodies.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_TEXT, nameText, storedText } from '../../http/schemas.ts';
-import { idPath, rowId, V1_ACCESS } from './row-ids.ts';
+import { idPath, V1_ACCESS } from './row-ids.ts';
 import { RenameBody } from './tag-names.ts';
 
-const CreateBody = Type.Object({
-  name: nameText('retest 2027'),
-  assessment_id: Type.String({
-    maxLength: MAX_TEXT,
-    description: 'The assessment that gets the tag.',
-    examples: ['acme-web-2026'],
-  }),
-});
+const CreateBody = Type.Object(
+  {
+    name: nameText('retest 2027'),
+    assessment_id: Type.String({
+      maxLength: MAX_TEXT,
+      description: 'The assessment that gets the tag.',
+      examples: ['acme-web-2026'],
+    }),
+  },
+  { title: 'New assessment tag' },
+);
 
 const AssessmentTag = Type.Object(
   {
@@ -49,10 +52,10 @@ export const declareUpdateAssessmentTag = ({ clock, db }: Context) =>
     method: 'PUT',
     path: '/assessment_tags/:id',
     access: V1_ACCESS,
-    params: idPath('The id of an assessment tag.', '1'),
+    params: idPath('The id of an assessment tag.', 1),
     body: RenameBody,
     bodyLimit: SMALL_BODY,
     answers: { 200: { description: 'The tag with its new name.', schema: AssessmentTag } },
     handler: ({ caller, params: { id }, body: { name } }) =>
-      db.write((tx) => renameAssessmentTag(tx, { actor: caller, now: clock() }, rowId(id), name)),
+      db.write((tx) => renameAssessmentTag(tx, { actor: caller, now: clock() }, id, name)),
   });

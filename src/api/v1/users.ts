@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { banUserAs } from '../../domain/people/bans.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_RESULTS, MAX_TEXT, storedText } from '../../http/schemas.ts';
-import { idPath, rowId, V1_ACCESS } from './row-ids.ts';
+import { idPath, V1_ACCESS } from './row-ids.ts';
 
 const User = Type.Object(
   {
@@ -38,11 +38,11 @@ export const declareBanUser = ({ addresses, clock, db, keys }: Context) =>
     method: 'DELETE',
     path: '/users/:id',
     access: V1_ACCESS,
-    params: idPath('The id of a user.', '6'),
+    params: idPath('The id of a user.', 6),
     answers: { 200: { description: 'The user is banned.', schema: User } },
     bodiless: [403, 404],
     async handler({ caller, params }) {
-      const user = await db.write((tx) => banUserAs(tx, { actor: caller, now: clock() }, rowId(params.id)));
+      const user = await db.write((tx) => banUserAs(tx, { actor: caller, now: clock() }, params.id));
       const inviteUrl = user.accepted ? null : invitationUrl(addresses.clientBaseUrl, keys.secret, user);
       return {
         id: user.id,

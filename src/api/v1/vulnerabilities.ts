@@ -9,34 +9,37 @@ import { isoTime } from '../../domain/shared/time.ts';
 import { MEDIUM_BODY } from '../../http/json-bodies.ts';
 import { operation } from '../../http/operation.ts';
 import { DateTime, MAX_RESULTS, nameText, storedText } from '../../http/schemas.ts';
-import { idPath, rowId, V1_ACCESS } from './row-ids.ts';
+import { idPath, V1_ACCESS } from './row-ids.ts';
 import { vulnerabilityTagBody, VulnerabilityTagBody } from './vulnerability-tags.ts';
 
 /** The largest integer that JSON carries exactly, and the largest id. */
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 const MAX_TAGS = 1_000;
-const UpdateBody = Type.Object({
-  status_id: Type.Optional(
-    Type.Integer({
-      description: `One of ${VULNERABILITY_STATUSES.map(({ id, name }) => `${id} ${name}`).join(', ')}.`,
-      minimum: Math.min(...STATUS_NAMES.keys()),
-      maximum: Math.max(...STATUS_NAMES.keys()),
-      examples: [5],
-    }),
-  ),
-  tags: Type.Optional(
-    Type.Array(Type.Integer({ minimum: -MAX_INTEGER, maximum: MAX_INTEGER, examples: [1] }), {
-      maxItems: MAX_TAGS,
-      description: 'Ids of tags. Together with `tag_list` the tags to be; `[]` clears them.',
-    }),
-  ),
-  tag_list: Type.Optional(
-    Type.Array(nameText('regression'), {
-      maxItems: MAX_TAGS,
-      description: 'Names of tags, which are created where they are new.',
-    }),
-  ),
-});
+const UpdateBody = Type.Object(
+  {
+    status_id: Type.Optional(
+      Type.Integer({
+        description: `One of ${VULNERABILITY_STATUSES.map(({ id, name }) => `${id} ${name}`).join(', ')}.`,
+        minimum: Math.min(...STATUS_NAMES.keys()),
+        maximum: Math.max(...STATUS_NAMES.keys()),
+        examples: [5],
+      }),
+    ),
+    tags: Type.Optional(
+      Type.Array(Type.Integer({ minimum: -MAX_INTEGER, maximum: MAX_INTEGER, examples: [1] }), {
+        maxItems: MAX_TAGS,
+        description: 'Ids of tags. Together with `tag_list` the tags to be; `[]` clears them.',
+      }),
+    ),
+    tag_list: Type.Optional(
+      Type.Array(nameText('regression'), {
+        maxItems: MAX_TAGS,
+        description: 'Names of tags, which are created where they are new.',
+      }),
+    ),
+  },
+  { title: 'Vulnerability update' },
+);
 
 const AttachmentBody = Type.Object(
   {
@@ -74,7 +77,7 @@ export const declareUpdateVulnerability = ({ clock, db }: Context) =>
     method: 'PATCH',
     path: '/vulnerabilities/:id',
     access: V1_ACCESS,
-    params: idPath('The id of a vulnerability.', '1'),
+    params: idPath('The id of a vulnerability.', 1),
     body: UpdateBody,
     bodyLimit: MEDIUM_BODY,
     answers: { 200: { description: 'The vulnerability as it is now.', schema: VulnerabilityBody } },
@@ -86,7 +89,7 @@ export const declareUpdateVulnerability = ({ clock, db }: Context) =>
     }) {
       const act = { actor: caller, now: clock() };
       const change = { statusId, tagIds, tagNames };
-      return vulnerabilityBody(await db.write((tx) => updateVulnerability(tx, act, rowId(id), change)));
+      return vulnerabilityBody(await db.write((tx) => updateVulnerability(tx, act, id, change)));
     },
   });
 

@@ -2,6 +2,12 @@ import { type Fault, invalid } from './failure.ts';
 
 export const MAX_NAME_LENGTH = 255;
 
+/** 1 to `MAX_NAME_LENGTH` code points between outer space. It backtracks no further than the longest name. */
+const NAME = /^\s*\S(?:[\s\S]{0,253}\S)?\s*$/u;
+
+/** What `nameFault` finds nothing wrong with, for JSON Schema, whose characters are code points as well. */
+export const NAME_PATTERN = NAME.source;
+
 /** @returns what is wrong with a name, or nothing (docs/decided.md, section 6: 1 to 255 characters after trimming) */
 export function nameFault(property: string, name: string): Fault | undefined {
   const length = [...name.trim()].length;

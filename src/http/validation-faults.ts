@@ -1,0 +1,57 @@
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import type { Fault } from '../domain/shared/failure.ts';
+import { NAME_PATTERN, nameFault } from '../domain/shared/names.ts';
+
+/** @returns what was wrong with the value that was validated last */
+export function faultsOf({ errors }: ValidateFunction): Fault[] {
+  const faults = errors ?? [];
+  const otherwise = new Set(faults.filter((error) => !isOfName(error)).map((error) => error.instancePath));
+  // A name that no text may be like is told that alone.
+  return faults.filter((error) => !isOfName(error) || !otherwise.has(error.instancePath)).map(faultOf);
+}
+
+const isOfName = ({ keyword, params }: ErrorObject): boolean =>
+  keyword === 'pattern' && (params as { pattern: string }).pattern === NAME_PATTERN;
+
+function faultOf(error: ErrorObject): Fault {
+  const path = error.instancePath.split('/').slice(1).map(decodePointer);
+  if (error.keyword === 'required') {
+    const { missingProperty } = error.params as { missingProperty: string };
+    return { property: [...path, missingProperty].join('.'), message: 'is required' };
+  }
+  const property = path.join('.');
+  const ofName = isOfName(error) ? nameFault(property, error.data as string) : undefined;
+  return ofName ?? { property, message: messageOf(error), value: error.data };
+}
+
+function messageOf(error: ErrorObject): string {
+  switch (error.keyword) {
+    case 'enum':
+      return `must be one of ${(error.params as { allowedValues: unknown[] }).allowedValues.join(', ')}`;
+    case 'minItems':
+      return 'must have at least one item';
+    case 'uniqueItems':
+      return 'must not have the same item twice';
+    case 'minLength':
+      return 'must not be empty';
+    case 'maxLength':
+      return `must have at most ${(error.params as { limit: number }).limit} characters`;
+    case 'minimum':
+      return `must be at least ${(error.params as { limit: number }).limit}`;
+    case 'maximum':
+      return `must be at most ${(error.params as { limit: number }).limit}`;
+    default:
+      return error.message ?? 'is not valid';
+  }
+}
+
+function decodePointer(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+/** One sentence for people: the first few faults, and how many more there are. */
+export function describeFaults(faults: readonly Fault[]): string {
+  const named = faults.slice(0, 3).map((fault) => `${fault.property || 'The body'} ${fault.message}`);
+  const more = faults.length - named.length;
+  return `${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`;
+}
