@@ -9,6 +9,8 @@ export type Row = readonly Value[];
 
 /** Rows a statement on SQLite; the rest of a list goes in the next smaller one, so that few statements are prepared. */
 const STATEMENT_SIZES = [200, 20, 1];
+/** So many rows of numbers alone go as JSON in one statement on SQLite, which else keeps what each statement changes. */
+const MANY_NUMBERS = 400;
 
 /**
  * An insert of any number of rows, as fast as the engine takes them: SQLite wants many rows of bound parameters in a
@@ -29,7 +31,13 @@ export function prepareInsert(
     size,
     sql: `${target} values ${Array(size).fill(placeholders).join(', ')} ${conflict}`,
   }));
+  const numbersAlone = Object.values(columns).every((kind) => kind === 'int');
+  const fromJson = `${target} select ${names.map((_name, index) => `value ->> ${index}`).join(', ')} from json_each(?) where true ${conflict}`;
   async function insertIntoSqlite(tx: Transaction, rows: readonly Row[]): Promise<void> {
+    if (numbersAlone && rows.length >= MANY_NUMBERS) {
+      await tx.executeQuery(CompiledQuery.raw(fromJson, [rows]));
+      return;
+    }
     let start = 0;
     for (const { size, sql } of statements) {
       for (; rows.length - start >= size; start += size) {

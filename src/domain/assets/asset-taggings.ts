@@ -77,12 +77,13 @@ export async function changeAssetTaggings(
   const { actor: caller } = act;
   const reach = reachOfCaller(caller, act.accepted);
   const owner = await findOwner(tx, caller, reach, orgUid);
-  const [found, foundAssets] =
+  const added = addEntities.map(({ uid }) => uid);
+  const [found, assets] =
     owner === undefined
       ? [[], new Map<string, Entity>()]
       : await Promise.all([
           tagsByUid(tx, { owner: owner.id, uids }),
-          assetsWithin(tx, caller, reach, owner, [...addEntities.map(({ uid }) => uid), ...delEntityUids]),
+          assetsWithin(tx, caller, reach, owner, [...added, ...delEntityUids]),
         ]);
   const tags = new Map(found.map((tag) => [tag.uid, tag.id]));
   const unknownTags = uids.flatMap((uid, index) =>
@@ -90,20 +91,20 @@ export async function changeAssetTaggings(
   );
   if (owner === undefined || unknownTags.length > 0) throw invalid(unknownTags);
 
-  const assets = requireAssets(foundAssets, [
-    ...addEntities.map(({ uid }, index) => ({ uid, property: `addEntities.${index}.uid` })),
-    ...delEntityUids.map((uid, index) => ({ uid, property: `delEntityUids.${index}` })),
+  requireAssets(assets, [
+    { uids: added, property: (index) => `addEntities.${index}.uid` },
+    { uids: delEntityUids, property: (index) => `delEntityUids.${index}` },
   ]);
   const idsOf = (list: readonly string[]) => list.map((uid) => (assets.get(uid) as Entity).id);
-  const toAttach = idsOf(addEntities.map(({ uid }) => uid));
+  const toAttach = idsOf(added);
   const toDetach = idsOf(delEntityUids);
   const tagIds = [...tags.values()];
   // No asset is in both, so neither waits for the other.
-  const [added, removed] = await Promise.all([
+  const [attached, detached] = await Promise.all([
     toAttach.length === 0 ? [] : attach(tx, { tags: tagIds, assets: toAttach }),
     toDetach.length === 0 ? [] : detach(tx, { tags: tagIds, assets: toDetach }),
   ]);
-  if (added.length === 0 && removed.length === 0) return;
+  if (attached.length === 0 && detached.length === 0) return;
   const tagUids = new Map([...tags].map(([uid, id]) => [id, uid]));
   const assetUids = new Map([...assets].map(([uid, { id }]) => [id, uid]));
   const told = (pairs: readonly Pair[]) =>
@@ -114,8 +115,8 @@ export async function changeAssetTaggings(
     action: 'asset-tag.attach',
     object: ['organization', orgUid],
     organizationId: owner.id,
-    before: { detached: told(removed) },
-    after: { attached: told(added) },
+    before: { detached: told(detached) },
+    after: { attached: told(attached) },
   });
 }
 

@@ -55,17 +55,12 @@ export async function createAssetTags(
   const owner = await findOwner(tx, caller, reach, orgUid);
   if (owner === undefined) throw missing('organization');
 
-  const entities = newTags.flatMap(({ entities: list = [] }, tag) =>
-    list.map(({ uid }, index) => ({ uid, property: `tags.${tag}.entities.${index}.uid` })),
+  const entities = newTags.map(({ entities: list = [] }) => list.map(({ uid }) => uid));
+  const assets = await assetsWithin(tx, caller, reach, owner, entities.flat());
+  requireAssets(
+    assets,
+    entities.map((uids, tag) => ({ uids, property: (index) => `tags.${tag}.entities.${index}.uid` })),
   );
-  const found = await assetsWithin(
-    tx,
-    caller,
-    reach,
-    owner,
-    entities.map(({ uid }) => uid),
-  );
-  const assets = requireAssets(found, entities);
 
   const rows = newTags.map(({ name }, index) => ({
     uid: tagUids[index] ?? newTagUid(),
@@ -95,7 +90,7 @@ export async function createAssetTags(
     id: ids.get(row.name_key) as number,
     uid: row.uid,
     name: row.name,
-    entities: [...new Set(newTags[index]?.entities?.map(({ uid }) => uid) ?? [])],
+    entities: [...new Set(entities[index])],
   }));
   const taggings = tags.flatMap(({ id, entities: uids }) =>
     uids.map((uid) => {

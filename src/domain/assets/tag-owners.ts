@@ -94,18 +94,17 @@ export async function assetsWithin(
 }
 
 /**
- * @returns the assets, when each of the entities is one
- * @throws Failure `invalid` otherwise
+ * @param lists of entities, and the property that one of them stands at
+ * @throws Failure `invalid` when one of them is none of the assets
  */
 export function requireAssets(
-  assets: Map<string, Entity>,
-  entities: readonly { uid: string; property: string }[],
-): Map<string, Entity> {
-  const missing = entities.filter(({ uid }) => !assets.has(uid));
-  if (missing.length > 0) {
-    throw invalid(missing.slice(0, MAX_FAULTS).map(({ uid, property }) => unknown(property, 'asset', uid)));
-  }
-  return assets;
+  assets: ReadonlyMap<string, Entity>,
+  lists: readonly { uids: readonly string[]; property(index: number): string }[],
+): void {
+  const faults = lists.flatMap(({ uids, property }) =>
+    uids.flatMap((uid, index) => (assets.has(uid) ? [] : [unknown(property(index), 'asset', uid)])),
+  );
+  if (faults.length > 0) throw invalid(faults.slice(0, MAX_FAULTS));
 }
 
 /** @returns the fault of a uid that no tag or asset within reach has */
