@@ -65,6 +65,11 @@ export class Unavailable extends Error {
   override name = 'Unavailable';
 }
 
+/** Others keep it too busy: it may well answer them meanwhile. */
+export class Busy extends Unavailable {
+  override name = 'Busy';
+}
+
 /**
  * Others changed the same rows, again and again. A unit of work that finds what it has read replaced may throw it
  * as well: it is then run again, as when the engine finds out.

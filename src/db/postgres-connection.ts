@@ -14,6 +14,7 @@ import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { isLost, isStalePlan, rethrowTranslated, translatePostgresError } from './postgres-errors.ts';
 import type { Tables } from './schema.ts';
+import type { Turns } from './turns.ts';
 
 const MAX_NAMED_STATEMENTS = 500;
 /** A longer statement has a list of rows in it, and will hardly be sent again. */
@@ -32,8 +33,12 @@ export interface PostgresConnection {
   release(): void;
 }
 
-/** @returns a function that takes a connection out of the pool; to be called once a pool, which keeps the names */
-export function connectionsOf(pool: pg.Pool): () => Promise<PostgresConnection> {
+/**
+ * @param turns as many as the pool has connections: who waits for one to be free waits there, as the pool's own limit is
+ *   the one for reaching a server
+ * @returns a function that takes a connection out of the pool; to be called once a pool, which keeps the names
+ */
+export function connectionsOf(pool: pg.Pool, turns: Turns): () => Promise<PostgresConnection> {
   const names = new LRUCache<string, string>({ max: MAX_NAMED_STATEMENTS });
   let count = 0;
   const nameOf = (text: string): string => {
@@ -45,7 +50,11 @@ export function connectionsOf(pool: pg.Pool): () => Promise<PostgresConnection> 
     return name;
   };
   return async () => {
-    const client = await pool.connect().catch(rethrowTranslated);
+    await turns.take();
+    const client = await pool.connect().catch((error: unknown) => {
+      turns.give();
+      return rethrowTranslated(error);
+    });
     let lost: unknown;
     let discarded = false;
     return {
@@ -67,7 +76,10 @@ export function connectionsOf(pool: pg.Pool): () => Promise<PostgresConnection> 
       },
       discard: () => void (discarded = true),
       // Never back into the pool with a transaction open, whatever happened.
-      release: () => client.release(discarded || lost !== undefined || client.getTransactionStatus() !== 'I'),
+      release() {
+        client.release(discarded || lost !== undefined || client.getTransactionStatus() !== 'I');
+        turns.give();
+      },
     };
   };
 }

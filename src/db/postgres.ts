@@ -17,6 +17,7 @@ import {
   translatePostgresError,
 } from './postgres-errors.ts';
 import { PostgresUnit } from './postgres-unit.ts';
+import { Turns } from './turns.ts';
 
 const READ_CONNECTIONS = 8;
 const WRITE_CONNECTIONS = 12;
@@ -58,8 +59,10 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
     pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  const read = queriesOn(oneConnectionEach(connectionsOf(readPool)));
-  const connect = connectionsOf(writePool);
+  const readTurns = new Turns(READ_CONNECTIONS, config.timeout);
+  const writeTurns = new Turns(WRITE_CONNECTIONS, config.timeout);
+  const read = queriesOn(oneConnectionEach(connectionsOf(readPool, readTurns)));
+  const connect = connectionsOf(writePool, writeTurns);
   let commits = 0;
 
   async function attempt<T>(unit: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -135,7 +138,7 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
     statistics: () => ({
       commits,
       transactions: commits,
-      waiting: readPool.waitingCount + writePool.waitingCount,
+      waiting: readTurns.waiting + writeTurns.waiting,
       connections: readPool.totalCount + writePool.totalCount,
     }),
     async close() {

@@ -18,11 +18,12 @@ const waiting = new WeakMap<Logger, { untold: Untold | undefined }>();
  */
 export function logFailure(log: Logger, requestId: string, problem: Problem): void {
   const { message } = problem;
-  const about = { requestId, err: problem.cause ?? problem };
+  const err = problem.cause ?? problem;
   if (problem.kind !== 'unavailable') {
-    log.error(about, message);
+    log.error({ requestId, err }, message);
     return;
   }
+  const about = { requestId, reason: reasonsOf(err) };
   const state = waiting.get(log);
   if (state !== undefined) {
     state.untold = { count: (state.untold?.count ?? 0) + 1, last: about, message };
@@ -42,4 +43,11 @@ function waitASecond(log: Logger): void {
     log.error({ ...last, count }, message);
     waitASecond(log);
   }, SECOND).unref();
+}
+
+/** What went wrong, and what that came of. Where in the code it did says nothing of a database that cannot answer. */
+function reasonsOf(error: unknown): string {
+  const reasons: string[] = [];
+  for (let at = error; at instanceof Error && reasons.length < 3; at = at.cause) reasons.push(at.message);
+  return reasons.join(' ');
 }

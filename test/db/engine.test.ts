@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, type Transaction, Unavailable, WriteConflict } from '../../src/db/engine.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Busy, type Database, type Transaction, Unavailable, WriteConflict } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { isOneOf, unindexed } from '../../src/db/portable.ts';
 import { prepare, prepareChange, prepareWrite } from '../../src/db/prepared.ts';
@@ -390,6 +390,41 @@ describe.runIf(engine() === 'postgres')('A connection that is lost', () => {
     await network.stop();
   });
 });
+
+onPostgres(
+  'A unit waits for a connection as long as a statement may run, and is then refused as busy',
+  async () => {
+    const busy = await open();
+    let free = () => {};
+    const freed = new Promise<void>((resolve) => (free = resolve));
+    const holders = Array.from({ length: 12 }, () => {
+      let entered = () => {};
+      const inside = new Promise<void>((resolve) => (entered = resolve));
+      const unit = busy.write(async () => {
+        entered();
+        await freed;
+      });
+      return { inside, unit };
+    });
+    await Promise.all(holders.map(({ inside }) => inside));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const tooLong = busy.write((tx) => insert(tx, 'too long')).catch((error: unknown) => error);
+      vi.advanceTimersByTime(20_000);
+      const patient = busy.write((tx) => insert(tx, 'patient'));
+      vi.advanceTimersByTime(10_000);
+      expect(await tooLong).toBeInstanceOf(Busy);
+      expect(busy.statistics().waiting).toBe(1);
+      free();
+      await patient;
+    } finally {
+      vi.useRealTimers();
+    }
+    await Promise.all(holders.map(({ unit }) => unit));
+    await busy.close();
+    expect([await exists('too long'), await exists('patient')]).toEqual([false, true]);
+  },
+);
 
 describe('Portable queries', () => {
   const uidsAmong = prepare<{ uids: readonly string[] }, { uid: string }>((reader, p) =>

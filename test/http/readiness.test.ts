@@ -1,7 +1,6 @@
-import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
+import { sql } from 'kysely';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Unavailable } from '../../src/db/engine.ts';
 import { logFailure } from '../../src/http/failure-log.ts';
 import { Problem, toProblem } from '../../src/http/problems.ts';
@@ -17,69 +16,75 @@ afterEach(() => server.close());
 
 const readyz = async () => (await server.request('GET', '/readyz')).status;
 
-/**
- * Lets every write fail, and every read succeed: another process holds SQLite's file, and PostgreSQL takes no writes, as
- * after a failover.
- * @returns what ends that
- */
-async function refuseWrites(): Promise<() => Promise<void>> {
-  const { databaseUrl, dataDirectory } = server.context.config;
+/** Lets the database grow no more, as a disk that is full does, while every read succeeds. */
+async function setRoom(room: 'none' | 'enough'): Promise<void> {
+  const { databaseUrl } = server.context.config;
   if (databaseUrl === undefined) {
-    const other = new DatabaseSync(join(dataDirectory, 'assay.db'));
-    other.exec('begin immediate');
-    return async () => other.close();
+    const limit = sql.lit(room === 'none' ? 1 : 4_294_967_294);
+    // The limit stays with the connection that writes, and the unit neither succeeds nor fails for want of room.
+    const unit = server.context.db.write(async (tx) => {
+      await sql`pragma max_page_count = ${limit}`.execute(tx);
+      throw new Error('The limit is set.');
+    });
+    await expect(unit).rejects.toThrow('The limit is set.');
+    return;
   }
-  const name = new URL(databaseUrl).pathname.slice(1);
-  const administer = async (statement: string): Promise<void> => {
-    const client = new pg.Client({ connectionString: inject('postgresUrl') });
-    await client.connect();
-    await client.query(statement);
-    await client.query(
-      `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`,
-    );
-    await client.end();
-  };
-  await administer(`alter database ${name} set default_transaction_read_only = on`);
-  return () => administer(`alter database ${name} reset default_transaction_read_only`);
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(
+    room === 'none'
+      ? `create function refuse() returns trigger language plpgsql
+           as $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$;
+         do $$ declare name text; begin
+           for name in select tablename from pg_tables where schemaname = 'public' loop
+             execute format('create trigger refuse before insert or update on %I execute function refuse()', name);
+           end loop;
+         end $$`
+      : 'drop function refuse cascade',
+  );
+  await client.end();
 }
 
-describe('A server whose writes fail', () => {
-  it.runIf(engine() === 'sqlite')(
-    'is not ready from the first that fails until one succeeds, which it tries every five seconds',
-    async () => {
-      const world = worldOf(server);
-      await world.organization('before');
-      expect(await readyz()).toBe(200);
-      const allowWrites = await refuseWrites();
-      try {
-        // Nobody has written yet, so nobody knows.
-        expect(await readyz()).toBe(200);
-        await expect(world.organization('refused')).rejects.toBeInstanceOf(Unavailable);
-        const refused = await server.request('GET', '/readyz');
-        expect(refused.status).toBe(503);
-        expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-        now += 4_999;
-        expect(await readyz()).toBe(503);
-      } finally {
-        await allowWrites();
-      }
-      // Not tried again yet.
-      expect(await readyz()).toBe(503);
-      now += 1;
-      expect(await readyz()).toBe(200);
-    },
-  );
+/** Makes organizations until one is refused: what is there has room for a few. */
+async function fill(world: ReturnType<typeof worldOf>): Promise<unknown> {
+  try {
+    for (let made = 0; made < 1_000; made += 1) await world.organization();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
 
-  it.runIf(engine() === 'sqlite')('is ready again at once when somebody else’s write succeeds', async () => {
+describe('A server without room to write', () => {
+  it('is not ready from the first write that fails until one succeeds, which it tries every five seconds', async () => {
     const world = worldOf(server);
-    const allowWrites = await refuseWrites();
-    try {
-      await expect(world.organization('refused')).rejects.toBeInstanceOf(Unavailable);
-      expect(await readyz()).toBe(503);
-    } finally {
-      await allowWrites();
-    }
+    await setRoom('none');
+    // Nobody was refused yet, so nobody knows.
+    expect(await readyz()).toBe(200);
+    expect(await fill(world)).toBeInstanceOf(Unavailable);
+    const refused = await server.request('GET', '/readyz');
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    now += 4_999;
     expect(await readyz()).toBe(503);
+    // It tries now, and fails.
+    now += 1;
+    expect(await readyz()).toBe(503);
+    await setRoom('enough');
+    now += 5_000;
+    expect(await readyz()).toBe(200);
+    await world.organization('after');
+  });
+
+  it('is ready again at once when somebody else’s write succeeds', async () => {
+    const world = worldOf(server);
+    await setRoom('none');
+    expect(await fill(world)).toBeInstanceOf(Unavailable);
+    expect(await readyz()).toBe(503);
+    // What changes nothing needs no room.
+    await server.context.db.write((tx) => tx.selectFrom('organizations').select('id').execute());
+    expect(await readyz()).toBe(503);
+    await setRoom('enough');
     await world.organization('after');
     expect(await readyz()).toBe(200);
   });
@@ -108,6 +113,7 @@ describe('The log', () => {
           .slice(1)
           .map((line) => [line['requestId'], line['count']]),
       ).toEqual([['request-19999', 19_999]]);
+      expect(JSON.stringify(errors())).not.toContain('stack');
       logFailure(log, 'within the next second', unavailable());
       expect(errors()).toHaveLength(2);
       vi.advanceTimersByTime(1_000);

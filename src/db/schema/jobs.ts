@@ -4,6 +4,7 @@ import type { Generated } from 'kysely';
 export interface JobsTables {
   jobs: JobTable;
   job_kinds: { kind: string };
+  write_trials: { id: number; noise: string };
 }
 
 interface JobTable {

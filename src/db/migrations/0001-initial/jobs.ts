@@ -17,6 +17,13 @@ export const jobsTables = ({ id, int, text, table }: Dialect): string[] => [
   `create index jobs_by_time on jobs (kind, due_at, id)`,
   `create index jobs_by_origin on jobs (kind, origin)`,
 
+  // What is written, and taken away again, to find out whether writes succeed.
+  `create table write_trials (
+    id ${int} primary key check (id = 1),
+    noise ${text} not null
+  ) ${table}`,
+  `insert into write_trials (id, noise) values (1, '')`,
+
   // A row to hold, so that those who count what waits before they add to it do so one after the other.
   `create table job_kinds (kind ${text} primary key) ${table}`,
 ];
