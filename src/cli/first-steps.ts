@@ -1,21 +1,22 @@
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { printableArgument } from './output.ts';
 
-/** How this program is called here: in its own folder, npm finds it. */
-const PROGRAM = relative(process.cwd(), import.meta.dirname).startsWith('..') ? 'assay' : 'npx assay';
+const ROOT = join(import.meta.dirname, '../..');
 
 /**
- * @param data the folder that `--data` named; `undefined` for the usual one
+ * @param data the folder that `--data` or the environment named; `undefined` for the usual one
+ * @param from the working folder: in the program's own, npm finds it; elsewhere, `npx` would ask the registry for it
  * @returns what to do with a server that has nothing yet, each command to paste
  */
-export function firstSteps(origin: string, data: string | undefined): string[] {
+export function firstSteps(origin: string, data: string | undefined, from: string): string[] {
+  const program = relative(ROOT, from).startsWith('..') ? 'assay' : 'npx assay';
   const where = data === undefined ? '' : ` --data ${printableArgument(data)}`;
   return [
     '',
     'There is no organization yet. These come next:',
-    `${PROGRAM} organization create lumen --name "Lumen Health"${where}`,
-    `${PROGRAM} user create --email you@lumen.example --organization lumen --admin${where}`,
-    `${PROGRAM} token create --user you@lumen.example${where}`,
+    `${program} organization create lumen --name "Lumen Health"${where}`,
+    `${program} user create --email you@lumen.example --organization lumen --admin${where}`,
+    `${program} token create --user you@lumen.example${where}`,
     '',
     `documentation: ${origin}/docs`,
     '',

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { addressesOf, type Config, type Flags, loadConfig } from '../config.ts';
 import { type Context, hostInUrl } from '../context.ts';
@@ -52,7 +53,12 @@ export function registerServe(program: Command): void {
       const { origin, demo, context } = server;
       printLines(`assay listening on ${origin}`);
       if (demo !== undefined) printLines(...welcomeLines(demo.manifest, origin, context.config.areas));
-      else if (!(await hasOrganizations(context.db.read))) printLines(...firstSteps(origin, flags.data));
+      else if (!(await hasOrganizations(context.db.read))) {
+        // Another terminal has another environment.
+        const folder = context.config.dataDirectory;
+        const data = flags.data ?? (folder === resolve('data') ? undefined : folder);
+        printLines(...firstSteps(origin, data, process.cwd()));
+      }
     });
 }
 

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { firstSteps } from '../../src/cli/first-steps.ts';
 import { send } from '../harness/server.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
@@ -28,6 +29,16 @@ describe('assay serve, which is the same on both engines', () => {
     await server.stop();
     const again = await assay.serve('--no-demo');
     expect((await again.stop()).stdout).not.toContain('These come next');
+  });
+
+  it('says npx in its own folder alone, where npm finds it, and names the data folder', () => {
+    const root = join(import.meta.dirname, '../..');
+    const commands = (from: string) =>
+      firstSteps('http://x', '/srv/a b', from).filter((line) => line.includes('create'));
+    for (const step of commands(root)) expect(step).toMatch(/^npx assay .* --data '\/srv\/a b'$/);
+    for (const from of ['/', join(root, '..')]) {
+      for (const step of commands(from)) expect(step).toMatch(/^assay .* --data '\/srv\/a b'$/);
+    }
   });
 
   it('lets commands make links that lead to it, as long as it runs', async () => {
