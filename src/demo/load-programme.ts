@@ -188,7 +188,7 @@ async function loadAssets(
     organization,
     ASSET_TAGS.map((name, index) => ({
       name,
-      entities: created.filter((_asset, place) => place % (index + 3) === 0).map(({ uid }) => ({ uid })),
+      assets: created.filter((_asset, place) => place % (index + 3) === 0).map(({ uid }) => uid),
     })),
     uids?.tags,
   );

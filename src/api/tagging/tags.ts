@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { STRICT_TAG_SCOPES, TAG_SCOPES } from '../../auth/scopes.ts';
 import type { Context } from '../../context.ts';
 import { changeAssetTaggings } from '../../domain/assets/asset-taggings.ts';
-import { createAssetTags } from '../../domain/assets/asset-tags.ts';
+import { type AssetTag, createAssetTags } from '../../domain/assets/asset-tags.ts';
 import { AREAS } from '../../http/areas.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_TEXT, nameText } from '../../http/schemas.ts';
@@ -78,7 +78,7 @@ const TaggedEntity = Type.Object(
   { title: 'Tagged entity' },
 );
 
-const AssetTag = Type.Object(
+const AssetTagBody = Type.Object(
   {
     uid: Type.String({ maxLength: MAX_TEXT, examples: ['0a1b2c3d4e5f'] }),
     name: Type.String({ maxLength: MAX_TEXT, examples: ['needs-owner'] }),
@@ -88,7 +88,10 @@ const AssetTag = Type.Object(
   { title: 'Asset tag' },
 );
 
-const AssetTags = Type.Object({ tags: Type.Array(AssetTag, { maxItems: 100_000 }) }, { title: 'Asset tags' });
+const AssetTags = Type.Object(
+  { tags: Type.Array(AssetTagBody, { maxItems: 100_000 }) },
+  { title: 'Asset tags' },
+);
 
 const count = (description: string) => ({ description, type: 'integer' });
 const PAGINATION_HEADERS = {
@@ -129,9 +132,14 @@ export const declareCreateAssetTags = (context: Context) => {
     answers: {
       201: { description: 'The tags were created.', headers: PAGINATION_HEADERS, schema: AssetTags },
     },
+    inputs: { 'tags.*.assets.*': 'tags.*.entities.*.uid' },
     async handler({ caller, params: { orgUid }, body }, reply) {
+      const newTags = body.tags.map(({ name, entities }) => ({
+        name,
+        assets: entities?.map(({ uid }) => uid) ?? [],
+      }));
       const tags = await db.write((tx) =>
-        createAssetTags(tx, { actor: caller, now: clock(), accepted }, orgUid, body.tags),
+        createAssetTags(tx, { actor: caller, now: clock(), accepted }, orgUid, newTags),
       );
       const self = `${addresses.clientBaseUrl}${AREAS.tagging.prefix}/v1.0/organizations/${orgUid}/tags`;
       reply.headers({
@@ -141,7 +149,7 @@ export const declareCreateAssetTags = (context: Context) => {
         'Pagination-Total-Count': tags.length,
         Link: `<${self}>; rel="first", <${self}>; rel="last"`,
       });
-      return { tags };
+      return { tags: tags.map(assetTagBody) };
     },
   });
 };
@@ -166,7 +174,25 @@ export const declareChangeAssetTaggings = (context: Context) => {
     },
     bodyLimit: config.bodyLimit,
     answers: { 204: { description: 'The tags have the entities.' } },
-    handler: ({ caller, params: { orgUid }, body }) =>
-      db.write((tx) => changeAssetTaggings(tx, { actor: caller, now: clock(), accepted }, orgUid, body)),
+    inputs: { tags: 'uids', 'attach.*': 'addEntities.*.uid', detach: 'delEntityUids' },
+    handler({
+      caller,
+      params: { orgUid },
+      body: { uids: tags, addEntities = [], delEntityUids: detach = [] },
+    }) {
+      const change = { tags, attach: addEntities.map(({ uid }) => uid), detach };
+      return db.write((tx) =>
+        changeAssetTaggings(tx, { actor: caller, now: clock(), accepted }, orgUid, change),
+      );
+    },
   });
 };
+
+function assetTagBody({ uid, name, orgUid, assets }: AssetTag) {
+  return {
+    uid,
+    name,
+    orgUid,
+    entities: assets.map((asset) => ({ uid: asset, entityType: 'asset' as const })),
+  };
+}

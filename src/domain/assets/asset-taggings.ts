@@ -8,12 +8,12 @@ import { reachOfCaller } from '../shared/reach.ts';
 import { assetsWithin, type Entity, findOwner, requireAssets, type TagAct, unknown } from './tag-owners.ts';
 
 export interface AssetTagging {
-  /** Tags to change. */
-  uids: readonly string[];
-  /** Entities to attach to each of them. */
-  addEntities?: readonly { uid: string }[];
-  /** Entities to detach from each of them. */
-  delEntityUids?: readonly string[];
+  /** The uids of the tags to change. */
+  tags: readonly string[];
+  /** The uids of assets to attach to each of them. */
+  attach?: readonly string[];
+  /** The uids of assets to detach from each of them. */
+  detach?: readonly string[];
 }
 
 const tagsByUid = prepare<{ owner: number; uids: readonly string[] }, { id: number; uid: string }>((db, p) =>
@@ -32,7 +32,7 @@ interface Pair {
   asset_id: number;
 }
 
-const attach = prepareWrite<{ tags: readonly number[]; assets: readonly number[] }, Pair>((tx, p) =>
+const attachPairs = prepareWrite<{ tags: readonly number[]; assets: readonly number[] }, Pair>((tx, p) =>
   tx
     .insertInto('asset_taggings')
     .columns(['tag_id', 'asset_id', 'organization_id', 'owner_id', 'group_id'])
@@ -55,7 +55,7 @@ const attach = prepareWrite<{ tags: readonly number[]; assets: readonly number[]
     .returning(['tag_id', 'asset_id']),
 );
 
-const detach = prepareWrite<{ tags: readonly number[]; assets: readonly number[] }, Pair>((tx, p) =>
+const detachPairs = prepareWrite<{ tags: readonly number[]; assets: readonly number[] }, Pair>((tx, p) =>
   tx
     .deleteFrom('asset_taggings')
     .where((eb) => isOneOf(tx, eb.ref('tag_id'), p.tags))
@@ -64,45 +64,44 @@ const detach = prepareWrite<{ tags: readonly number[]; assets: readonly number[]
 );
 
 /**
- * Attaches entities to tags and detaches others from them; all or nothing. What is attached or detached already stays.
- * @throws Failure `invalid` for an unknown tag or entity, and for an entity in both lists
+ * Attaches assets to tags and detaches others from them; all or nothing. What is attached or detached already stays.
+ * @throws Failure `invalid` for an unknown tag or asset, and for an asset in both lists
  */
 export async function changeAssetTaggings(
   tx: Transaction,
   act: TagAct,
   orgUid: string,
-  { uids, addEntities = [], delEntityUids = [] }: AssetTagging,
+  { tags: uids, attach = [], detach = [] }: AssetTagging,
 ): Promise<void> {
-  refuseContradiction(addEntities, delEntityUids);
+  refuseContradiction(attach, detach);
   const { actor: caller } = act;
   const reach = reachOfCaller(caller, act.accepted);
   const owner = await findOwner(tx, caller, reach, orgUid);
-  const added = addEntities.map(({ uid }) => uid);
   const [found, assets] =
     owner === undefined
       ? [[], new Map<string, Entity>()]
       : await Promise.all([
           tagsByUid(tx, { owner: owner.id, uids }),
-          assetsWithin(tx, caller, reach, owner, [...added, ...delEntityUids]),
+          assetsWithin(tx, caller, reach, owner, [...attach, ...detach]),
         ]);
   const tags = new Map(found.map((tag) => [tag.uid, tag.id]));
   const unknownTags = uids.flatMap((uid, index) =>
-    tags.has(uid) ? [] : [unknown(`uids.${index}`, 'tag', uid)],
+    tags.has(uid) ? [] : [unknown(`tags.${index}`, 'tag', uid)],
   );
   if (owner === undefined || unknownTags.length > 0) throw invalid(unknownTags);
 
   requireAssets(assets, [
-    { uids: added, property: (index) => `addEntities.${index}.uid` },
-    { uids: delEntityUids, property: (index) => `delEntityUids.${index}` },
+    { uids: attach, property: (index) => `attach.${index}` },
+    { uids: detach, property: (index) => `detach.${index}` },
   ]);
   const idsOf = (list: readonly string[]) => list.map((uid) => (assets.get(uid) as Entity).id);
-  const toAttach = idsOf(added);
-  const toDetach = idsOf(delEntityUids);
+  const toAttach = idsOf(attach);
+  const toDetach = idsOf(detach);
   const tagIds = [...tags.values()];
   // No asset is in both, so neither waits for the other.
   const [attached, detached] = await Promise.all([
-    toAttach.length === 0 ? [] : attach(tx, { tags: tagIds, assets: toAttach }),
-    toDetach.length === 0 ? [] : detach(tx, { tags: tagIds, assets: toDetach }),
+    toAttach.length === 0 ? [] : attachPairs(tx, { tags: tagIds, assets: toAttach }),
+    toDetach.length === 0 ? [] : detachPairs(tx, { tags: tagIds, assets: toDetach }),
   ]);
   if (attached.length === 0 && detached.length === 0) return;
   const tagUids = new Map([...tags].map(([uid, id]) => [id, uid]));
@@ -134,14 +133,15 @@ export function digestOf(lines: readonly string[]): { count: number; sha256: str
   return { count: lines.length, sha256: createHash('sha256').update(text).digest('hex') };
 }
 
-function refuseContradiction(add: readonly { uid: string }[], remove: readonly string[]): void {
-  const removed = new Set(remove);
-  const faults = add.flatMap(({ uid }, index) =>
-    removed.has(uid)
+function refuseContradiction(attach: readonly string[], detach: readonly string[]): void {
+  const detached = new Set(detach);
+  const faults = attach.flatMap((uid, index) =>
+    detached.has(uid)
       ? [
           {
-            property: `addEntities.${index}.uid`,
-            message: 'must not be in delEntityUids as well',
+            property: `attach.${index}`,
+            message: 'must not be in detach as well',
+            other: 'detach',
             value: uid,
           },
         ]

@@ -14,14 +14,16 @@ const ROWS_PER_STATEMENT = 500;
 
 export interface NewAssetTag {
   name: string;
-  entities?: readonly { uid: string }[];
+  /** The uids of the assets that get it. */
+  assets?: readonly string[];
 }
 
 export interface AssetTag {
   uid: string;
   name: string;
   orgUid: string;
-  entities: { uid: string; entityType: 'asset' }[];
+  /** The uids of the assets that have it. */
+  assets: string[];
 }
 
 /** Of new tags, which nothing is attached to yet. */
@@ -39,7 +41,7 @@ const newTagUid = () => randomBytes(6).toString('hex');
  * Creates tags under an organization or a group of organizations, and attaches them; all or nothing.
  * @param tagUids of the tags, in their order; each of its own where one is absent
  * @returns the tags in the order given
- * @throws Failure `invalid` for a bad or repeated name and for an unknown entity, `missing` for the organization,
+ * @throws Failure `invalid` for a bad or repeated name and for an unknown asset, `missing` for the organization,
  *   `conflict` for a name that exists
  */
 export async function createAssetTags(
@@ -55,11 +57,11 @@ export async function createAssetTags(
   const owner = await findOwner(tx, caller, reach, orgUid);
   if (owner === undefined) throw missing('organization');
 
-  const entities = newTags.map(({ entities: list = [] }) => list.map(({ uid }) => uid));
-  const assets = await assetsWithin(tx, caller, reach, owner, entities.flat());
+  const wanted = newTags.map(({ assets: uids = [] }) => uids);
+  const assets = await assetsWithin(tx, caller, reach, owner, wanted.flat());
   requireAssets(
     assets,
-    entities.map((uids, tag) => ({ uids, property: (index) => `tags.${tag}.entities.${index}.uid` })),
+    wanted.map((uids, tag) => ({ uids, property: (index) => `tags.${tag}.assets.${index}` })),
   );
 
   const rows = newTags.map(({ name }, index) => ({
@@ -90,9 +92,9 @@ export async function createAssetTags(
     id: ids.get(row.name_key) as number,
     uid: row.uid,
     name: row.name,
-    entities: [...new Set(entities[index])],
+    assets: [...new Set(wanted[index])],
   }));
-  const taggings = tags.flatMap(({ id, entities: uids }) =>
+  const taggings = tags.flatMap(({ id, assets: uids }) =>
     uids.map((uid) => {
       const { id: asset, organization_id: organization } = assets.get(uid) as Entity;
       return [id, asset, organization, owner.id, owner.id === organization ? null : owner.id] as const;
@@ -101,7 +103,7 @@ export async function createAssetTags(
   await insertTaggings(tx, taggings);
   await recordChanges(
     tx,
-    tags.map(({ uid, name, entities: uids }) => ({
+    tags.map(({ uid, name, assets: uids }) => ({
       act,
       change: {
         action: 'asset-tag.create',
@@ -112,12 +114,7 @@ export async function createAssetTags(
       },
     })),
   );
-  return tags.map(({ uid, name, entities: uids }) => ({
-    uid,
-    name,
-    orgUid,
-    entities: uids.map((entity) => ({ uid: entity, entityType: 'asset' })),
-  }));
+  return tags.map((tag) => ({ uid: tag.uid, name: tag.name, orgUid, assets: tag.assets }));
 }
 
 /** The entities of one tag as the audit log has them; where the request has many pairs, their number and a digest. */

@@ -5,6 +5,8 @@ export interface Fault {
   message: string;
   /** The offending value; absent for a missing or a secret one. */
   value?: unknown;
+  /** Another input of the rule that the message names. */
+  other?: string;
 }
 
 /**
@@ -30,15 +32,34 @@ export class Failure extends Error {
 
 /**
  * For a face whose inputs have other names than the rule's.
- * @param names from the rule's input to the face's; what is not among them keeps its name
+ * @param names from the rule's input to the face's; what is not among them keeps its name. A star stands for an index,
+ *   on both sides, and an input may have more behind it.
  * @returns the failure with the face's names, in its message as well where that is made of the faults
  */
 export function renameFaults(failure: Failure, names: Readonly<Record<string, string>>): Failure {
-  const faults = failure.faults.map((fault) => {
-    const [input = '', ...rest] = fault.property.split('.');
-    return { ...fault, property: [names[input] ?? input, ...rest].join('.') };
-  });
+  const faults = failure.faults.map(({ other, message, ...fault }) => ({
+    ...fault,
+    property: renamed(fault.property, names),
+    message: other === undefined ? message : message.replace(other, () => renamed(other, names)),
+  }));
   return failure.kind === 'invalid' ? invalid(faults) : new Failure(failure.kind, failure.message, faults);
+}
+
+function renamed(property: string, names: Readonly<Record<string, string>>): string {
+  const path = property.split('.');
+  for (const [from, to] of Object.entries(names)) {
+    const parts = from.split('.');
+    if (
+      !parts.every((part, place) => part === path[place] || (part === '*' && /^\d+$/.test(path[place] ?? '')))
+    )
+      continue;
+    const indexes = path.filter((_part, place) => parts[place] === '*');
+    return [
+      ...to.split('.').map((part) => (part === '*' ? indexes.shift() : part)),
+      ...path.slice(parts.length),
+    ].join('.');
+  }
+  return property;
 }
 
 /** @returns a failure of kind `missing` that names the thing and not the reason */
