@@ -73,6 +73,7 @@ export async function buildApp(
   acceptJsonOnly(app, config.bodyLimit);
   app.decorateRequest('caller', null);
   app.decorateRequest('rateHeaders', null);
+  app.decorateRequest('isLive', async () => true);
   app.decorateRequest('session', undefined);
   app.addHook('onRoute', openDocumentation);
   app.addHook('onRoute', onRoute);

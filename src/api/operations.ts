@@ -1,29 +1,27 @@
 import type { AreaName } from '../config.ts';
 import type { DeclareOperation } from '../http/operation.ts';
-import { declareListGroupMembers, declareRemoveGroupMembers } from './assessment/members.ts';
-import { declareUpdateAssetCriticality } from './asset/assets.ts';
-import { declareChangeListingAssets } from './asset/listings.ts';
-import { declareListPorts } from './streaming/ports.ts';
-import { declareChangeAssetTaggings, declareCreateAssetTags } from './tagging/tags.ts';
-import { declareCreateAssessmentTag, declareUpdateAssessmentTag } from './v1/assessment-tags.ts';
-import { declareGetTestingHours } from './v1/assessments.ts';
-import { declareBanUser } from './v1/users.ts';
-import { declareUpdateVulnerability } from './v1/vulnerabilities.ts';
-import { declareDeleteVulnerabilityTag, declareUpdateVulnerabilityTag } from './v1/vulnerability-tags.ts';
+import { MEMBER_OPERATIONS } from './assessment/members.ts';
+import { ASSET_OPERATIONS } from './asset/assets.ts';
+import { LISTING_OPERATIONS } from './asset/listings.ts';
+import { PORT_OPERATIONS } from './streaming/ports.ts';
+import { ASSET_TAG_OPERATIONS } from './tagging/tags.ts';
+import { ASSESSMENT_TAG_OPERATIONS } from './v1/assessment-tags.ts';
+import { ASSESSMENT_OPERATIONS } from './v1/assessments.ts';
+import { USER_OPERATIONS } from './v1/users.ts';
+import { VULNERABILITY_TAG_OPERATIONS } from './v1/vulnerability-tags.ts';
+import { VULNERABILITY_OPERATIONS } from './v1/vulnerabilities.ts';
 
-/** Every operation, by its area and in the order of its number. */
+/** Every operation, by its area: what each file of an area has. */
 export const OPERATIONS: Readonly<Record<AreaName, readonly DeclareOperation[]>> = {
   v1: [
-    declareDeleteVulnerabilityTag,
-    declareUpdateVulnerabilityTag,
-    declareCreateAssessmentTag,
-    declareUpdateAssessmentTag,
-    declareUpdateVulnerability,
-    declareBanUser,
-    declareGetTestingHours,
+    ...ASSESSMENT_TAG_OPERATIONS,
+    ...ASSESSMENT_OPERATIONS,
+    ...USER_OPERATIONS,
+    ...VULNERABILITY_TAG_OPERATIONS,
+    ...VULNERABILITY_OPERATIONS,
   ],
-  tagging: [declareCreateAssetTags, declareChangeAssetTaggings],
-  asset: [declareUpdateAssetCriticality, declareChangeListingAssets],
-  assessment: [declareListGroupMembers, declareRemoveGroupMembers],
-  streaming: [declareListPorts],
+  tagging: [...ASSET_TAG_OPERATIONS],
+  asset: [...ASSET_OPERATIONS, ...LISTING_OPERATIONS],
+  assessment: [...MEMBER_OPERATIONS],
+  streaming: [...PORT_OPERATIONS],
 };

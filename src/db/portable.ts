@@ -54,3 +54,9 @@ export function holdingRows(db: Pick<Reader, 'getExecutor'>): RawBuilder<unknown
 export function nameKey(name: string): string {
   return name.trim().normalize('NFC').toLowerCase();
 }
+
+/** @returns the condition that a text holds another one, which may be any; both in one form, as of `searchKey` */
+export function containsText(column: Expression<string>, part: string): RawBuilder<SqlBool> {
+  const escaped = part.replace(/[\\%_]/g, '\\$&');
+  return sql<SqlBool>`${column} like ${`%${escaped}%`} escape ${sql.lit('\\')}`;
+}

@@ -6,6 +6,7 @@ import type { Scope } from '../auth/scopes.ts';
 import { isPersonalToken } from '../auth/secrets.ts';
 import type { Context } from '../context.ts';
 import { readCompleteSession, SignInNeeded } from './browser-sessions.ts';
+import type { ListParameters } from './operation.ts';
 import { Problem } from './problems.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { Identity, TokenCache } from '../domain/tokens/token-cache.ts';
@@ -28,12 +29,16 @@ declare module 'fastify' {
     access: Access;
     /** How the body calls the inputs of the rule, where it has another name for them. */
     inputs?: Readonly<Record<string, string>>;
+    /** Of a list: what it may be narrowed and sorted by. */
+    list?: ListParameters;
     /** Statuses that this route answers without a body. */
     bodiless?: readonly number[];
   }
   interface FastifyRequest {
     /** Set on every route that wants scopes. */
     caller: Caller | null;
+    /** @returns whether the credential that the caller has shown is still good */
+    isLive: () => Promise<boolean>;
     rateHeaders: Record<string, string> | null;
   }
 }
@@ -114,6 +119,7 @@ async function authenticate(
     const identity = await tokens.identify(token, now, limiter.isSpent(stranger, now));
     if (identity === undefined || (email !== undefined && identity.emailKey !== emailKey(email)))
       throw invalidToken();
+    request.isLive = async () => (await tokens.identify(token, context.clock())) !== undefined;
     return identity;
   } catch (error) {
     if (error instanceof Problem && error.kind === 'unauthorized') limit(request, limiter, stranger, now);

@@ -51,9 +51,9 @@ export function registerArea(
     async (scope: FastifyInstance) => {
       answerErrors(scope, area, context);
       const refuse = watchMethods(scope, area);
-      for (const declare of operations) {
-        registerOperation(scope, area, declare(context));
-      }
+      // The description has them in the order of their numbers.
+      const declared = operations.map((declare) => declare(context)).sort((a, b) => a.number - b.number);
+      for (const operation of declared) registerOperation(scope, area, operation);
       refuse();
     },
     { prefix: area.prefix },

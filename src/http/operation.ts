@@ -17,6 +17,8 @@ export interface Answer {
   schema?: TSchema;
   /** Headers of this answer alone, by name; the server adds those that every answer has. */
   headers?: Readonly<Record<string, object>>;
+  /** Media types that it can be had as beside JSON. */
+  otherTypes?: readonly string[];
 }
 
 type Answers = Readonly<Record<number, Answer>>;
@@ -28,7 +30,7 @@ type BodyOf<A extends Answers> = {
 type Parsed<S> = S extends TSchema ? Static<S> : undefined;
 
 /** A request that has been let in and validated. */
-export type OperationRequest<P, Q, B> = Pick<FastifyRequest, 'headers' | 'id' | 'url'> & {
+export type OperationRequest<P, Q, B> = Pick<FastifyRequest, 'headers' | 'id' | 'isLive' | 'url'> & {
   readonly caller: Caller;
   readonly params: Parsed<P>;
   readonly query: Parsed<Q>;
@@ -36,7 +38,13 @@ export type OperationRequest<P, Q, B> = Pick<FastifyRequest, 'headers' | 'id' | 
 };
 
 /** The credentials and scopes of an operation; the pages have other rules. */
-type OperationAccess = Extract<Access, object>;
+export type OperationAccess = Extract<Access, object>;
+
+/** What a list may be narrowed and sorted by, by the names in its query. */
+export interface ListParameters {
+  parameters: readonly string[];
+  sorts: readonly string[];
+}
 
 interface Declaration<P, Q, B, A extends Answers> {
   /** The name in the description, in metrics and in log lines. */
@@ -62,6 +70,8 @@ interface Declaration<P, Q, B, A extends Answers> {
   bodyLimit?: number;
   /** By status. The first is the one that is sent unless the handler sets another. */
   answers: A;
+  /** Of a list: the parameters of its filters and its orders, which a test walks. */
+  list?: ListParameters;
   /** Error statuses that come without a body. */
   bodiless?: readonly number[];
   /** @returns the body of the answer */
@@ -91,7 +101,7 @@ export function operation<
 
 /** Adds an operation to its area. */
 export function registerOperation(app: FastifyInstance, area: Area, declared: Operation): void {
-  const { id, access, bodiless, inputs, params, query, body, total, handler } = declared;
+  const { id, access, bodiless, inputs, list, params, query, body, total, handler } = declared;
   const status = Number(Object.keys(declared.answers)[0]);
   const bodyLimit = declared.bodyLimit ?? (body === undefined ? SMALL_BODY : MEDIUM_BODY);
   const ignoredNames = body === undefined ? undefined : listIgnored(body);
@@ -108,6 +118,7 @@ export function registerOperation(app: FastifyInstance, area: Area, declared: Op
         operation: id,
         access,
         ...(inputs === undefined ? {} : { inputs }),
+        ...(list === undefined ? {} : { list }),
         ...(bodiless === undefined ? {} : { bodiless }),
       },
       schema: {
@@ -151,12 +162,19 @@ function errorStatuses({ method, access, params, query, body }: Operation): numb
 
 function describeAnswers(answers: Answers, mayIgnore: boolean): Record<string, object> {
   return Object.fromEntries(
-    Object.entries(answers).map(([status, { description, schema, headers }]) => [
+    Object.entries(answers).map(([status, { description, schema, headers, otherTypes = [] }]) => [
       status,
       {
         description,
         headers: { ...headers, ...(mayIgnore ? { [IGNORED_HEADER]: IgnoredHeader } : {}) },
-        ...(schema === undefined ? { type: 'null' } : { content: { 'application/json': { schema } } }),
+        ...(schema === undefined
+          ? { type: 'null' }
+          : {
+              content: {
+                'application/json': { schema },
+                ...Object.fromEntries(otherTypes.map((type) => [type, { schema: { type: 'string' } }])),
+              },
+            }),
       },
     ]),
   );

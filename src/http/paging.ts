@@ -20,18 +20,16 @@ export interface PageLinks {
  * @param base what stands before the path: the area's public address
  * @param url the path and the query of the request
  * @param page the one that is answered, counted from 1; one past the end leads back to the last
+ * @param parameter what the area calls it
  */
-export function pageLinks(base: string, url: string, page: number, totalPages: number): PageLinks {
-  const mark = url.indexOf('?');
-  const path = mark < 0 ? url : url.slice(0, mark);
-  const kept =
-    mark < 0
-      ? []
-      : url
-          .slice(mark + 1)
-          .split('&')
-          .filter((part) => part !== '' && !isPage(part));
-  const start = `${base}${path}?${kept.map((part) => `${part}&`).join('')}page=`;
+export function pageLinks(
+  base: string,
+  url: string,
+  page: number,
+  totalPages: number,
+  parameter = 'page',
+): PageLinks {
+  const start = addressUpTo(base, url, parameter);
   const last = Math.max(1, totalPages);
   return {
     // A number that is too large to be exact is still written out in digits.
@@ -43,9 +41,25 @@ export function pageLinks(base: string, url: string, page: number, totalPages: n
   };
 }
 
+/** @returns the address of the request with all of its query but this parameter, up to the value that it gets anew */
+export function addressUpTo(base: string, url: string, parameter: string): string {
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  const kept = mark < 0 ? [] : url.slice(mark + 1).split('&');
+  const others = kept.filter((part) => part !== '' && !isOf(parameter, part));
+  return `${base}${path}?${others.map((part) => `${part}&`).join('')}${encodeURIComponent(parameter)}=`;
+}
+
 /** A name may be written with escapes, as `p%61ge`. */
-function isPage(part: string): boolean {
-  return part.startsWith('page=') || (part.includes('%') && new URLSearchParams(part).has('page'));
+function isOf(parameter: string, part: string): boolean {
+  return part.startsWith(`${parameter}=`) || (part.includes('%') && new URLSearchParams(part).has(parameter));
+}
+
+/** @returns what `Link` says of the pages around one (RFC 8288) */
+export function linkHeader(links: Readonly<Record<string, string | undefined>>): string {
+  return Object.entries(links)
+    .flatMap(([relation, address]) => (address === undefined ? [] : [`<${address}>; rel="${relation}"`]))
+    .join(', ');
 }
 
 /** @returns how many pages of this size that many rows fill */

@@ -69,8 +69,14 @@ function parameterValidator(schema: TSchema): (input: unknown) => Validated {
       ? [{ name, isId: compileLater(first, property), unknown: property[UNKNOWN_ID] }]
       : [],
   );
+  const lists = Object.keys(properties).filter((name) => name.endsWith('[]'));
   return (input) => {
     const values = { ...(input as Record<string, unknown>) };
+    // A list may be named without its last brackets.
+    for (const name of lists) {
+      const bare = values[name.slice(0, -2)];
+      if (bare !== undefined) values[name] = [values[name] ?? [], bare].flat();
+    }
     for (const [name, property] of converted) {
       if (values[name] !== undefined) values[name] = fromText(values[name], property);
     }

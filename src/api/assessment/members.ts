@@ -203,7 +203,7 @@ const Removals = Type.Object(
   { title: 'Removal results' },
 );
 
-export const declareListGroupMembers = ({ addresses, db }: Context) =>
+const declareListGroupMembers = ({ addresses, db }: Context) =>
   operation({
     id: 'listGroupMembers',
     number: 12,
@@ -256,7 +256,7 @@ export const declareListGroupMembers = ({ addresses, db }: Context) =>
     },
   });
 
-export const declareRemoveGroupMembers = ({ clock, db }: Context) =>
+const declareRemoveGroupMembers = ({ clock, db }: Context) =>
   operation({
     id: 'removeGroupMembers',
     number: 13,
@@ -289,3 +289,5 @@ function countsOf(results: readonly RemovalResult[]) {
   for (const { status } of results) counts[status] += 1;
   return counts;
 }
+
+export const MEMBER_OPERATIONS = [declareListGroupMembers, declareRemoveGroupMembers];

@@ -40,7 +40,7 @@ const UpdatedCount = Type.Object(
   { title: 'Updated count' },
 );
 
-export const declareUpdateAssetCriticality = ({ clock, config, db }: Context) =>
+const declareUpdateAssetCriticality = ({ clock, config, db }: Context) =>
   operation({
     id: 'updateAssetCriticality',
     number: 10,
@@ -59,3 +59,5 @@ export const declareUpdateAssetCriticality = ({ clock, config, db }: Context) =>
       updatedCount: await db.write((tx) => updateCriticality(tx, { actor: caller, now: clock() }, body)),
     }),
   });
+
+export const ASSET_OPERATIONS = [declareUpdateAssetCriticality];

@@ -68,7 +68,7 @@ const changeBody = (maxItems: number) =>
     { title: 'Listing change' },
   );
 
-export const declareChangeListingAssets = ({ clock, config, db }: Context) =>
+const declareChangeListingAssets = ({ clock, config, db }: Context) =>
   operation({
     id: 'changeListingAssets',
     number: 11,
@@ -87,3 +87,5 @@ export const declareChangeListingAssets = ({ clock, config, db }: Context) =>
       return db.write((tx) => changeListingAssets(tx, { actor: caller, now: clock() }, listingUid, plan));
     },
   });
+
+export const LISTING_OPERATIONS = [declareChangeListingAssets];

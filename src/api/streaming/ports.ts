@@ -115,7 +115,7 @@ const PortList = Type.Object(
   { title: 'Port list' },
 );
 
-export const declareListPorts = ({ addresses, db }: Context) =>
+const declareListPorts = ({ addresses, db }: Context) =>
   operation({
     id: 'listPorts',
     number: 14,
@@ -182,3 +182,5 @@ function portBody(port: Port) {
     last_seen: isoTime(port.last_seen),
   };
 }
+
+export const PORT_OPERATIONS = [declareListPorts];

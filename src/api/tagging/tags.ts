@@ -111,7 +111,7 @@ const limitOfPairs = (max: number, source: string) => ({
 
 const acceptedScopes = ({ config }: Context) => (config.strictScopes ? STRICT_TAG_SCOPES : TAG_SCOPES);
 
-export const declareCreateAssetTags = (context: Context) => {
+const declareCreateAssetTags = (context: Context) => {
   const { addresses, clock, config, db } = context;
   const accepted = acceptedScopes(context);
   return operation({
@@ -154,7 +154,7 @@ export const declareCreateAssetTags = (context: Context) => {
   });
 };
 
-export const declareChangeAssetTaggings = (context: Context) => {
+const declareChangeAssetTaggings = (context: Context) => {
   const { clock, config, db } = context;
   const accepted = acceptedScopes(context);
   return operation({
@@ -196,3 +196,5 @@ function assetTagBody({ uid, name, orgUid, assets }: AssetTag) {
     entities: assets.map((asset) => ({ uid: asset, entityType: 'asset' as const })),
   };
 }
+
+export const ASSET_TAG_OPERATIONS = [declareCreateAssetTags, declareChangeAssetTaggings];

@@ -27,7 +27,7 @@ const AssessmentTag = Type.Object(
   { title: 'Assessment tag' },
 );
 
-export const declareCreateAssessmentTag = ({ clock, db }: Context) =>
+const declareCreateAssessmentTag = ({ clock, db }: Context) =>
   operation({
     id: 'createAssessmentTag',
     number: 3,
@@ -43,7 +43,7 @@ export const declareCreateAssessmentTag = ({ clock, db }: Context) =>
       db.write((tx) => createAssessmentTagAs(tx, { actor: caller, now: clock() }, { name, assessment })),
   });
 
-export const declareUpdateAssessmentTag = ({ clock, db }: Context) =>
+const declareUpdateAssessmentTag = ({ clock, db }: Context) =>
   operation({
     id: 'updateAssessmentTag',
     number: 4,
@@ -59,3 +59,5 @@ export const declareUpdateAssessmentTag = ({ clock, db }: Context) =>
     handler: ({ caller, params: { id }, body: { name } }) =>
       db.write((tx) => renameAssessmentTag(tx, { actor: caller, now: clock() }, id, name)),
   });
+
+export const ASSESSMENT_TAG_OPERATIONS = [declareCreateAssessmentTag, declareUpdateAssessmentTag];

@@ -28,7 +28,7 @@ const TestingHours = Type.Object(
   { title: 'Testing hours' },
 );
 
-export const declareGetTestingHours = ({ clock, db }: Context) =>
+const declareGetTestingHours = ({ clock, db }: Context) =>
   operation({
     id: 'getTestingHours',
     number: 7,
@@ -44,3 +44,5 @@ export const declareGetTestingHours = ({ clock, db }: Context) =>
       return { stats_total: total, from: isoTime(from), to: isoTime(to) };
     },
   });
+
+export const ASSESSMENT_OPERATIONS = [declareGetTestingHours];

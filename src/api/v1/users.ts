@@ -28,7 +28,7 @@ const User = Type.Object(
   { title: 'User' },
 );
 
-export const declareBanUser = ({ addresses, clock, db, keys }: Context) =>
+const declareBanUser = ({ addresses, clock, db, keys }: Context) =>
   operation({
     id: 'banUser',
     number: 6,
@@ -53,3 +53,5 @@ export const declareBanUser = ({ addresses, clock, db, keys }: Context) =>
       };
     },
   });
+
+export const USER_OPERATIONS = [declareBanUser];

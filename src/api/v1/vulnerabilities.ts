@@ -68,7 +68,7 @@ const VulnerabilityBody = Type.Object(
   { title: 'Vulnerability' },
 );
 
-export const declareUpdateVulnerability = ({ clock, db }: Context) =>
+const declareUpdateVulnerability = ({ clock, db }: Context) =>
   operation({
     id: 'updateVulnerability',
     number: 5,
@@ -108,3 +108,5 @@ function vulnerabilityBody(vulnerability: Vulnerability) {
     attachments: vulnerability.attachments.map((file) => ({ ...file, created_at: isoTime(file.created_at) })),
   };
 }
+
+export const VULNERABILITY_OPERATIONS = [declareUpdateVulnerability];

@@ -68,6 +68,14 @@ const CHANGES = {
   'vulnerability-tag.rename': 'vulnerability-tag',
 } as const;
 
+/** Whole lists that may be taken out as a file, and the type of what is in them. */
+const EXPORTS = {
+  'asset.export': 'asset',
+  'event.export': 'event',
+  'testing-session.export': 'testing-session',
+  'vulnerability.export': 'vulnerability',
+} as const;
+
 /** What may be refused to somebody who did not prove who they are, and the type of the thing that they were after. */
 const REFUSALS = {
   'client.refuse': 'client',
@@ -80,6 +88,7 @@ const REFUSALS = {
 } as const;
 
 type Changes = typeof CHANGES;
+type Exports = typeof EXPORTS;
 type Refusals = typeof REFUSALS;
 
 /** A change that may be recorded, with an object of the type that it is done to. */
@@ -87,10 +96,28 @@ export type ChangedObject = {
   [A in keyof Changes]: { action: A; object: readonly [type: Changes[A], id: string | number] };
 }[keyof Changes];
 
+/** A download that may be recorded. */
+export type ExportAction = keyof Exports;
+
+/** The same for a download, whose object has no id. */
+export type ExportedObject = {
+  [A in keyof Exports]: { action: A; object: readonly [type: Exports[A], id: null] };
+}[keyof Exports];
+
+/** @returns a download with the type of what it has taken out */
+export function exportedBy(action: ExportAction): ExportedObject {
+  return { action, object: [EXPORTS[action], null] } as ExportedObject;
+}
+
 /** The same for a refusal; the object has no id where nothing is known by what they named. */
 export type RefusedObject = {
   [A in keyof Refusals]: { action: A; object: readonly [type: Refusals[A], id: string | number | null] };
 }[keyof Refusals];
 
 /** Every action that an event may have. What became of refusals that are more than are kept is `refusal.more`. */
-export const ACTIONS: readonly string[] = [...Object.keys(CHANGES), ...Object.keys(REFUSALS), 'refusal.more'];
+export const ACTIONS: readonly string[] = [
+  ...Object.keys(CHANGES),
+  ...Object.keys(EXPORTS),
+  ...Object.keys(REFUSALS),
+  'refusal.more',
+];

@@ -1,14 +1,14 @@
-import type { Act } from '../../auth/callers.ts';
+import type { Act, Caller } from '../../auth/callers.ts';
 import { type ColumnKind, prepareInsert } from '../../db/bulk.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { prepareUnread } from '../../db/prepared.ts';
-import type { ChangedObject } from './actions.ts';
+import { type ChangedObject, type ExportAction, type ExportedObject, exportedBy } from './actions.ts';
 
 /** The most characters of a text within what an event tells. */
 const MAX_TEXT = 4_096;
 
 /** What was done to what, and what it replaced. */
-export type Change = ChangedObject & {
+export type Change = (ChangedObject | ExportedObject) & {
   organizationId: number | null;
   /** What the change replaced; `null` where there was nothing. */
   before: unknown;
@@ -20,7 +20,7 @@ interface ChangeRow {
   at: number;
   action: string;
   object_type: string;
-  object_id: string;
+  object_id: string | null;
   organization_id: number | null;
   actor_kind: string;
   user_id: number | null;
@@ -75,6 +75,20 @@ export async function recordChange(tx: Transaction, act: Act, change: Change): P
   await insertEvent(tx, rowOf({ act, change }));
 }
 
+/**
+ * Writes to the audit log that somebody has taken a list out as a file.
+ * @param after what they chose
+ */
+export function recordExport(
+  tx: Transaction,
+  act: Act<Caller>,
+  action: ExportAction,
+  after: object,
+): Promise<void> {
+  const { organizationId } = act.actor;
+  return recordChange(tx, act, { ...exportedBy(action), organizationId, before: null, after });
+}
+
 /** A change and who made it. */
 export interface ChangeBy {
   act: Act;
@@ -98,7 +112,7 @@ function rowOf({ act: { actor, now }, change }: ChangeBy): ChangeRow {
     at: now,
     action,
     object_type: object[0],
-    object_id: String(object[1]),
+    object_id: object[1] === null ? null : String(object[1]),
     organization_id: organizationId,
     actor_kind: actor.kind,
     user_id: actor.userId,

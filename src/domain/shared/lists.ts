@@ -1,0 +1,240 @@
+import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import { isOneOf } from '../../db/portable.ts';
+import {
+  type Chosen,
+  conditionOf,
+  type Filter,
+  type Filters,
+  ORGANIZATION_UID_PATTERN,
+  type Reading,
+} from './filters.ts';
+
+/** A column that a list can be sorted by. */
+export interface Order {
+  by: string;
+  type: 'integer' | 'real' | 'text';
+  /** Whether it can be null, which comes last in both directions. */
+  nullable?: boolean;
+}
+
+/** Which rows are wanted, and in which order. */
+export interface Selection<F extends Filters = Filters, O extends string = string> {
+  filters: Chosen<F>;
+  order: O;
+  descending: boolean;
+}
+
+/** A row's place in an order: the reading goes on behind it. */
+export interface Place {
+  value: string | number | null;
+  id: number;
+}
+
+/** Rows of a list in their order, and the place of the last of them. */
+export interface Piece<Item> {
+  items: Item[];
+  last: Place | undefined;
+  /** Whether there may be more behind them. */
+  full: boolean;
+}
+
+/** A list that is read by pages, by cursor and as a stream, all by the same order. */
+export interface List<Item, F extends Filters, O extends string> {
+  /** What cursors of this list are told from those of others by. */
+  name: string;
+  filters: F;
+  orders: Readonly<Record<O, Order>>;
+  /** How many rows are read at once, so that nothing holds the event loop. */
+  piece: number;
+  /** @returns the rows behind a place, or behind as many rows as `start` says */
+  read(
+    reading: Reading,
+    selection: Selection<F, O>,
+    start: Place | number,
+    limit: number,
+  ): Promise<Piece<Item>>;
+  /** @returns the places of `limit` rows, after as many as `skip` says behind the start */
+  places(
+    reading: Reading,
+    selection: Selection<F, O>,
+    start: Place | number,
+    skip: number,
+    limit: number,
+  ): Promise<Place[]>;
+  /** @returns how many rows there are in all */
+  count(reading: Reading, chosen: Chosen<F>): Promise<number>;
+}
+
+interface ListDefinition<
+  DB,
+  TB extends keyof DB,
+  Row extends object,
+  Item,
+  F extends Filters,
+  O extends string,
+> {
+  name: string;
+  /** What the caller reaches, with the columns of a row. */
+  rows(reading: Reading): SelectQueryBuilder<DB, TB, Row>;
+  /** The column of the whole number that no other row has. */
+  id: string;
+  /** The column of the organization that a row is of: staff narrow the list by its uid. */
+  organization: string;
+  filters: F;
+  orders: Readonly<Record<O, Order>>;
+  /** Whether rows that are alike are told with the later id first where the order descends; as a log is. */
+  descendingIds?: boolean;
+  /** Completes the rows of a piece: what each of them refers to is read for all of them at once. */
+  items(reading: Reading, rows: Row[], chosen: Chosen<F>): Promise<Item[]> | Item[];
+  /** A cheaper way to count, where there is one for what was chosen. */
+  total?(reading: Reading, chosen: Chosen<F>): Promise<number | undefined>;
+  /** How many rows are read at once: fewer where they are large. */
+  piece?: number;
+}
+
+type WithOrganization<F extends Filters> = F & { organizationUid: Filter<'texts'> };
+
+interface Placed {
+  place_value: string | number | null;
+  place_id: number;
+}
+
+const USUAL_PIECE = 200;
+
+const placeOf = (row: Placed): Place => ({ value: row.place_value, id: row.place_id });
+
+/** Declares a list by its rows, filters and orders; its SQL follows from them. */
+export function defineList<
+  DB,
+  TB extends keyof DB,
+  Row extends object,
+  Item,
+  F extends Filters,
+  O extends string,
+>(definition: ListDefinition<DB, TB, Row, Item, F, O>): List<Item, WithOrganization<F>, O> {
+  const { name, rows, orders, items, total, descendingIds = false, piece = USUAL_PIECE } = definition;
+  const id = sql.ref<number>(definition.id);
+  const filters: WithOrganization<F> = {
+    ...definition.filters,
+    organizationUid: ofOrganization(definition.organization),
+  };
+  const rowsOf = (reading: Reading, chosen: Chosen<WithOrganization<F>>) => {
+    const condition = conditionOf(reading, filters, chosen);
+    const query = rows(reading);
+    return condition === undefined ? query : query.where(condition);
+  };
+  const ordered = <R>(
+    { order, descending }: Pick<Selection<F, O>, 'order' | 'descending'>,
+    query: SelectQueryBuilder<DB, TB, R>,
+    start: Place | number,
+  ) => {
+    const { by, nullable = false } = orders[order];
+    const column = sql.ref(by);
+    const byId = by === definition.id;
+    const idDescends = descending && (descendingIds || byId);
+    const placed = query
+      .select(sql<string | number | null>`${column}`.as('place_value'))
+      .select(sql<number>`${id}`.as('place_id'));
+    const from =
+      typeof start === 'number'
+        ? placed.offset(start)
+        : placed.where(behind({ column, id, nullable, descending, idDescends }, start));
+    const sorted = byId
+      ? from
+      : from.orderBy(column, (item) => {
+          const directed = descending ? item.desc() : item.asc();
+          return nullable ? directed.nullsLast() : directed;
+        });
+    return sorted.orderBy(id, idDescends ? 'desc' : 'asc');
+  };
+  return {
+    name,
+    filters,
+    orders,
+    piece,
+    async read(reading, selection, start, limit) {
+      const placed = await ordered(selection, rowsOf(reading, selection.filters), start)
+        .limit(limit)
+        .execute();
+      // Kysely cannot tell what two selects on a row of any type come to.
+      const found = placed as (Row & Placed)[];
+      const last = found.at(-1);
+      return {
+        items: await items(reading, found, selection.filters),
+        last: last && placeOf(last),
+        full: found.length === limit,
+      };
+    },
+    async places(reading, selection, start, skip, limit) {
+      const bare = rowsOf(reading, selection.filters).clearSelect();
+      const offset = typeof start === 'number' ? start + skip : skip;
+      const found = await ordered(selection, bare, start).offset(offset).limit(limit).execute();
+      return (found as Placed[]).map(placeOf);
+    },
+    async count(reading, chosen) {
+      const known = await total?.(reading, chosen);
+      if (known !== undefined) return known;
+      const [counted] = await rowsOf(reading, chosen)
+        .clearSelect()
+        .select(sql<number>`count(*)`.as('total'))
+        .execute();
+      return (counted as { total: number } | undefined)?.total ?? 0;
+    },
+  };
+}
+
+interface Direction {
+  column: Expression<unknown>;
+  id: Expression<number>;
+  nullable: boolean;
+  descending: boolean;
+  idDescends: boolean;
+}
+
+/** The condition that a row comes behind a place. An index of the column and the id finds where that is. */
+function behind(
+  { column, id, nullable, descending, idDescends }: Direction,
+  place: Place,
+): Expression<SqlBool> {
+  const laterId = idDescends ? sql`${id} < ${place.id}` : sql`${id} > ${place.id}`;
+  if (place.value === null) return sql<SqlBool>`(${column} is null and ${laterId})`;
+  const beyond = descending ? sql`${column} < ${place.value}` : sql`${column} > ${place.value}`;
+  if (nullable)
+    return sql<SqlBool>`(${column} is null or ${beyond} or (${column} = ${place.value} and ${laterId}))`;
+  const from = descending ? sql`${column} <= ${place.value}` : sql`${column} >= ${place.value}`;
+  return sql<SqlBool>`(${from} and (${beyond} or ${laterId}))`;
+}
+
+function ofOrganization(column: string): Filter<'texts'> {
+  return {
+    kind: 'texts',
+    pattern: ORGANIZATION_UID_PATTERN,
+    where: ({ db }, values) =>
+      sql<SqlBool>`${sql.ref(column)} in (select organizations.id from organizations
+        where organizations.kind = 'organization' and ${isOneOf(db, sql.ref<string>('organizations.uid'), values)})`,
+  };
+}
+
+/**
+ * Reads what a selection has, piece by piece, each behind the last.
+ * @param start a place, or how many rows are passed over
+ * @param limit the most rows in all
+ */
+export async function* readPieces<Item, F extends Filters, O extends string>(
+  list: List<Item, F, O>,
+  reading: Reading,
+  selection: Selection<F, O>,
+  start: Place | number,
+  limit: number,
+): AsyncGenerator<Piece<Item>> {
+  let from = start;
+  let left = limit;
+  while (left > 0) {
+    const wanted = Math.min(left, list.piece);
+    const read = await list.read(reading, selection, from, wanted);
+    if (read.items.length > 0) yield read;
+    if (read.last === undefined || !read.full) return;
+    from = read.last;
+    left -= wanted;
+  }
+}

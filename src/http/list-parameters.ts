@@ -1,0 +1,225 @@
+import { type TSchema, Type } from 'typebox';
+import type { Chosen, Filter, FilterKind, Filters, FilterValues } from '../domain/shared/filters.ts';
+import { Problem } from './problems.ts';
+
+/** How an area writes the query of a list. */
+export interface ListStyle {
+  /** @returns the name of a filter's parameter */
+  filter(name: string, many: boolean): string;
+  /** @returns the name of a field or an order */
+  field(name: string): string;
+  page: string;
+  size: string;
+  after: string;
+  sizes: { usual: number; largest: number };
+  /** Whether a larger size is cut to the largest, and not refused. */
+  cuts: boolean;
+  /** Whether a direction has a parameter of its own, and no hyphen before the order. */
+  direction: boolean;
+}
+
+const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** docs/companions.md, section 1. */
+export const LIST_STYLES = {
+  v1: {
+    filter: (name, many) => `filter[${snakeCase(name)}]${many ? '[]' : ''}`,
+    field: snakeCase,
+    page: 'page[number]',
+    size: 'page[size]',
+    after: 'page[after]',
+    sizes: { usual: 50, largest: 200 },
+    cuts: true,
+    direction: false,
+  },
+  flat: {
+    filter: (name, many) => name + (many ? '[]' : ''),
+    field: (name) => name,
+    page: 'page',
+    size: 'perPage',
+    after: 'page[after]',
+    sizes: { usual: 100, largest: 5_000 },
+    cuts: false,
+    direction: true,
+  },
+} as const satisfies Record<string, ListStyle>;
+
+/** What the description says of a filter, and its parameter where that has a name of its own. */
+export type FilterWords = string | { description: string; parameter: string };
+
+interface Parameter {
+  filter: string;
+  schema: TSchema;
+  /** @returns the filter's value, from what the schema let in */
+  read(value: unknown, source: string): unknown;
+}
+
+/** The parameters of a list's filters, by their names in the query. */
+export type FilterParameters = ReadonlyMap<string, Parameter>;
+
+export function filterParameters(
+  style: ListStyle,
+  filters: Filters,
+  words: Readonly<Record<string, FilterWords | undefined>>,
+): FilterParameters {
+  const named = Object.entries(words).flatMap(([name, word]): [string, Parameter][] => {
+    const filter = filters[name] as Filter | undefined;
+    if (filter === undefined || word === undefined) return [];
+    const many = filter.kind === 'integers' || filter.kind === 'texts';
+    const { description, parameter } =
+      typeof word === 'string' ? { description: word, parameter: style.filter(name, many) } : word;
+    const one = KINDS[filter.kind](filter);
+    const listed = many && parameter.endsWith('[]');
+    const schema = listed
+      ? Type.Array(Type.Unsafe(one.schema), { maxItems: MAX_VALUES, description })
+      : Type.Unsafe({ ...one.schema, description });
+    const read = one.read ?? ((value: unknown) => value);
+    return [
+      [
+        parameter,
+        { filter: name, schema, read: (value, source) => read(many ? [value].flat() : value, source) },
+      ],
+    ];
+  });
+  return new Map(named);
+}
+
+const MAX_VALUES = 1_000;
+const MAX_VALUE = 2_048;
+const MAX_SEARCH = 255;
+
+interface KindOfParameter {
+  schema: TSchema;
+  read?: (value: unknown, source: string) => unknown;
+}
+
+const KINDS: { readonly [K in FilterKind]: (filter: Filter) => KindOfParameter } = {
+  integers: () => ({
+    schema: Type.Integer(),
+    // What no row can have matches nothing, and neither database is asked for it.
+    read: (values) => (values as FilterValues['integers']).filter((value) => Number.isSafeInteger(value)),
+  }),
+  texts: ({ oneOf, pattern }) => ({
+    schema:
+      oneOf === undefined
+        ? Type.String({ maxLength: MAX_VALUE, ...(pattern === undefined ? {} : { pattern }) })
+        : Type.Enum([...oneOf], { type: 'string' }),
+    read: (values) => (values as FilterValues['texts']).filter(isStorable),
+  }),
+  flag: () => ({ schema: Type.Boolean() }),
+  moment: () => ({
+    schema: Type.String({ format: 'date-time', maxLength: 64, examples: ['2026-11-21T10:30:00Z'] }),
+    read: (value, source) => readMoment(value as string, source),
+  }),
+  day: () => ({
+    schema: Type.String({ format: 'date', maxLength: 10, examples: ['2026-11-21'] }),
+    read: (value, source) => readDay(value as string, source),
+  }),
+  count: () => ({ schema: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) }),
+  search: () => ({
+    schema: Type.String({ maxLength: MAX_SEARCH }),
+    read(value, source) {
+      if (isStorable(value as string)) return value;
+      throw wrongValue(source, 'must not contain a NUL character or half of a surrogate pair', value);
+    },
+  }),
+};
+
+const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
+
+const MOMENT =
+  /^\d{4}-\d\d-\d\d(?:[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$/;
+
+/**
+ * @param source where the text came from, for the fault
+ * @returns milliseconds since 1970; a moment without an offset is UTC (docs/companions.md, section 1)
+ */
+export function readMoment(text: string, source: string): number {
+  if (MOMENT.test(text)) {
+    const date = readDay(text.slice(0, 10), source);
+    const [clock = '', offset = 'Z'] = text.slice(11).split(/(?=[Zz+-])/);
+    // A space before an offset is a plus that the query wrote as such.
+    const zone = /^[Zz]$/.test(offset) ? 'Z' : offset.replace(/^(...)(\d\d)$/, '$1:$2');
+    const time = Date.parse(`${date}T${clock === '' ? '00:00' : clock.toUpperCase()}${zone}`);
+    if (!Number.isNaN(time)) return time;
+  }
+  throw wrongValue(source, 'must be a date and time such as 2026-11-21T10:30:00Z', text);
+}
+
+/** @returns the text of a day that is in the calendar */
+export function readDay(text: string, source: string): string {
+  if (isDay(text)) return text;
+  throw wrongValue(source, 'must be a date such as 2026-11-21', text);
+}
+
+/** @returns whether the text is a day of the calendar, as `2026-11-22` */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+function wrongValue(source: string, message: string, value: unknown): Problem {
+  return new Problem('invalid-request', `${source} ${message}.`, {
+    source,
+    faults: [{ property: source, message, value }],
+  });
+}
+
+/** @returns the filters that a query has chosen */
+export function readFilters(
+  parameters: FilterParameters,
+  query: Readonly<Record<string, unknown>>,
+): Chosen<Filters> {
+  const chosen: Record<string, unknown> = {};
+  for (const [name, { filter, read }] of parameters) {
+    if (query[name] !== undefined) chosen[filter] = read(query[name], name);
+  }
+  return chosen as Chosen<Filters>;
+}
+
+/** @returns the parameters that choose an order */
+export function orderParameters<O extends string>(
+  style: ListStyle,
+  usual: { order: O; descending?: boolean },
+  sortable: readonly O[],
+): Record<string, TSchema> {
+  if (sortable.length === 0) return {};
+  const names = sortable.map((order) => style.field(order));
+  const ties = 'Ties are broken by id, ascending; what is unknown comes last in both directions.';
+  if (style.direction) {
+    return {
+      sort: Type.Optional(
+        Type.Enum(names, { type: 'string', default: style.field(usual.order), description: ties }),
+      ),
+      sortDir: Type.Optional(
+        Type.Enum(['asc', 'desc'], { type: 'string', default: usual.descending === true ? 'desc' : 'asc' }),
+      ),
+    };
+  }
+  return {
+    sort: Type.Optional(
+      Type.Enum([...names, ...names.map((name) => `-${name}`)], {
+        type: 'string',
+        default: `${usual.descending === true ? '-' : ''}${style.field(usual.order)}`,
+        description: `A hyphen before it descends. ${ties}`,
+      }),
+    ),
+  };
+}
+
+/** @returns the order that a query has chosen, or the usual one */
+export function readOrder<O extends string>(
+  style: ListStyle,
+  usual: { order: O; descending?: boolean },
+  sortable: readonly O[],
+  query: Readonly<Record<string, unknown>>,
+): { order: O; descending: boolean } {
+  const { order: usualOrder, descending: usuallyDescends = false } = usual;
+  const { sort, sortDir } = query as { sort?: string; sortDir?: string };
+  const name = sort?.replace(/^-/, '');
+  const order = sortable.find((one) => style.field(one) === name) ?? usualOrder;
+  if (style.direction)
+    return { order, descending: sortDir === undefined ? usuallyDescends : sortDir === 'desc' };
+  return { order, descending: sort === undefined ? usuallyDescends : sort.startsWith('-') };
+}

@@ -1,0 +1,337 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import type { Context } from '../context.ts';
+import { recordExport } from '../domain/shared/audit.ts';
+import type { ExportAction } from '../domain/shared/actions.ts';
+import type { Chosen, Filters, Reading } from '../domain/shared/filters.ts';
+import { type List, type Piece, type Place, readPieces, type Selection } from '../domain/shared/lists.ts';
+import { cursorAt, placeAt } from './cursors.ts';
+import { beginDownload, csvLine, MEDIA_TYPES, mediaTypeWanted } from './exports.ts';
+import {
+  filterParameters,
+  type FilterWords,
+  LIST_STYLES,
+  orderParameters,
+  readFilters,
+  readOrder,
+} from './list-parameters.ts';
+import { type Operation, operation, type OperationAccess } from './operation.ts';
+import { addressUpTo, linkHeader, pageLinks, pagesOf } from './paging.ts';
+import { Problem } from './problems.ts';
+import { breathe, streamText } from './streams.ts';
+
+interface ListDeclaration<
+  Item,
+  F extends Filters,
+  O extends string,
+  P extends TSchema | undefined,
+  S extends TSchema,
+> {
+  id: string;
+  number: number;
+  summary: string;
+  description: string;
+  /** Below the prefix of the area. */
+  path: string;
+  access: OperationAccess;
+  params?: P;
+  /** How the area writes pages, filters and orders. */
+  style: keyof typeof LIST_STYLES;
+  list: List<Item, F, O>;
+  /** The filters that the query has, each with what the description says of it. That of the organization need not be told. */
+  filters?: { readonly [N in keyof F]?: FilterWords };
+  /** The orders that the query may choose; none unless told. */
+  sorts?: readonly O[];
+  usualSort: { order: O; descending?: boolean };
+  /** What narrows the list beside the query: what the path names. It throws when that is out of reach. */
+  within?(
+    reading: Reading,
+    params: P extends TSchema ? Static<P> : undefined,
+  ): Promise<Chosen<F>> | Chosen<F>;
+  /** Of one row of the answer. */
+  schema: S;
+  /** @returns the row as the answer tells it */
+  row(item: Item, reading: Reading): Static<S>;
+  /** The fields that `fields` may choose from are those of the row; this one is always there. */
+  fields?: { always: string };
+  /** The action of the audit event where the list can be had as CSV and NDJSON; absent, it cannot. */
+  download?: { action: ExportAction; filename: string; order?: { order: O; descending?: boolean } };
+  /** Whether it is a log, which is read by cursor alone. */
+  log?: boolean;
+}
+
+const MAX_ROWS = 5_000;
+const MAX_CURSOR = 8_192;
+
+/** Declares an operation that lists: its parameters, its pages and its description follow from the list. */
+export function listOperation<
+  Item,
+  F extends Filters,
+  O extends string,
+  S extends TSchema,
+  P extends TSchema | undefined = undefined,
+>(context: Context, declared: ListDeclaration<Item, F, O, P, S>): Operation {
+  const { list, usualSort, sorts = [], log = false, download, fields } = declared;
+  const style = LIST_STYLES[declared.style];
+  const columns = Object.keys((declared.schema as { properties?: object }).properties ?? {});
+  const parameters = filterParameters(style, list.filters, {
+    ...declared.filters,
+    // An organization is named by the path or the caller where the list has no word for it.
+    ...(declared.style === 'v1' && !('organizationUid' in (declared.filters ?? {}))
+      ? { organizationUid: 'Of these organizations; for staff, who reach several.' }
+      : {}),
+  });
+  const query = Type.Object({
+    ...pageParameters(declared.style, log),
+    ...Object.fromEntries([...parameters].map(([name, { schema }]) => [name, Type.Optional(schema)])),
+    ...orderParameters(style, usualSort, sorts),
+    ...(fields === undefined ? {} : { fields: fieldsParameter(columns, fields.always) }),
+  });
+
+  return operation({
+    ...declared,
+    method: 'GET',
+    list: { parameters: [...parameters.keys()], sorts: sorts.map((order) => style.field(order)) },
+    query,
+    answers: {
+      200: {
+        description: 'A page of the list; one past the end is empty.',
+        schema: Type.Array(declared.schema, { maxItems: MAX_ROWS }),
+        headers: pageHeaders(declared.style, log),
+        ...(download === undefined ? {} : { otherTypes: MEDIA_TYPES.slice(1) }),
+      },
+    },
+    async handler(request, reply) {
+      const given = request.query as Readonly<Record<string, unknown>>;
+      const reading: Reading = { db: context.db.read, caller: request.caller, now: context.clock() };
+      const chosenFields = readFields(given['fields'], columns, fields?.always);
+      const filters = readFilters(parameters, given) as Chosen<F>;
+      const within = await declared.within?.(reading, request.params as never);
+      const selection: Selection<F, O> = {
+        filters: { ...filters, ...within },
+        ...readOrder(style, usualSort, sorts, given),
+      };
+      const row = (item: Item): object => pick(declared.row(item, reading) as object, chosenFields);
+
+      const type = download === undefined ? 'application/json' : mediaTypeWanted(request.headers.accept);
+      if (download !== undefined && type !== 'application/json') {
+        const { order, descending = false } = download.order ?? selection;
+        const onEnd = beginDownload(context, String(request.caller.userId));
+        try {
+          const act = { actor: request.caller, now: reading.now };
+          await context.db.write((tx) => recordExport(tx, act, download.action, { type, filters }));
+          const all = readPieces(list, reading, { ...selection, order, descending }, 0, Infinity);
+          const lines = type === 'text/csv' ? csvOf(all, row, chosenFields ?? columns) : ndjsonOf(all, row);
+          const extension = type === 'text/csv' ? 'csv' : 'ndjson';
+          reply.type(`${type}; charset=utf-8`);
+          reply.header('content-disposition', `attachment; filename="${download.filename}.${extension}"`);
+          return streamText(lines, {
+            timeout: context.config.requestTimeout,
+            isLive: request.isLive,
+            onEnd,
+          }) as never;
+        } catch (error) {
+          onEnd();
+          throw error;
+        }
+      }
+      const base = context.addresses.clientBaseUrl;
+      const window = log || given[style.after] !== undefined ? readCursor() : await readPage();
+      reply.headers(window.headers).type('application/json; charset=utf-8');
+      const pieces = readPieces(list, reading, selection, window.start, window.limit);
+      const first = await pieces.next();
+      // Most pages are of one piece.
+      if (first.done === true || window.limit <= list.piece || !first.value.full) {
+        const next = first.done === true ? undefined : await window.next?.(first.value);
+        if (next !== undefined) reply.header('link', next);
+        return JSON.stringify(first.done === true ? [] : first.value.items.map(row)) as never;
+      }
+      const behind = await window.next?.();
+      if (behind !== undefined) reply.header('link', behind);
+      return streamText(jsonOf(first.value, pieces, row), {
+        timeout: context.config.requestTimeout,
+        isLive: request.isLive,
+      }) as never;
+
+      async function readPage(): Promise<PageWindow<Item>> {
+        const page = (given[style.page] as number | undefined) ?? 1;
+        const size = Math.min(
+          (given[style.size] as number | undefined) ?? style.sizes.usual,
+          style.sizes.largest,
+        );
+        const total = await list.count(reading, selection.filters);
+        const pages = pagesOf(total, size);
+        const { prev, next, first: firstLink, last } = pageLinks(base, request.url, page, pages, style.page);
+        const start = (page - 1) * size;
+        return {
+          start,
+          limit: start >= total ? 0 : size,
+          headers: {
+            ...(declared.style === 'v1'
+              ? {
+                  'x-pagination': `{"current_page":${BigInt(page)},"per_page":${size},"total_pages":${Math.max(1, pages)},"total_entries":${total}}`,
+                }
+              : {
+                  'pagination-limit': String(size),
+                  'pagination-current-page': String(BigInt(page)),
+                  'pagination-total-pages': String(Math.max(1, pages)),
+                  'pagination-total-count': String(total),
+                }),
+            link: linkHeader({ first: firstLink, prev, next, last }),
+          },
+        };
+      }
+
+      function readCursor(): PageWindow<Item> {
+        const size = Math.min(
+          (given[style.size] as number | undefined) ?? style.sizes.usual,
+          style.sizes.largest,
+        );
+        const of = { list: list.name, selection, order: list.orders[selection.order] };
+        const cursor = (given[style.after] as string | undefined) ?? '';
+        const start = cursor === '' ? 0 : placeAt(of, cursor, style.after);
+        return {
+          start,
+          limit: size,
+          headers: declared.style === 'v1' ? {} : { 'pagination-limit': String(size) },
+          async next(piece) {
+            // What a piece that is not full ends with is the end of the list.
+            if (piece !== undefined && !piece.full) return undefined;
+            const [last, more] = await list.places(reading, selection, start, size - 1, 2);
+            if (last === undefined || more === undefined) return undefined;
+            const address = addressUpTo(base, request.url, style.after) + cursorAt(of, last);
+            return linkHeader({ next: address });
+          },
+        };
+      }
+    },
+  });
+}
+
+/** Where a page is read, and what its headers say. */
+interface PageWindow<Item> {
+  start: Place | number;
+  limit: number;
+  headers: Record<string, string>;
+  /** @returns the link to what comes next, when there is something; of a page of one piece it is told that */
+  next?(piece?: Piece<Item>): Promise<string | undefined>;
+}
+
+function pageParameters(name: keyof typeof LIST_STYLES, log: boolean): Record<string, TSchema> {
+  const style = LIST_STYLES[name];
+  const { usual, largest } = style.sizes;
+  return {
+    ...(log
+      ? {}
+      : {
+          [style.page]: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              default: 1,
+              description: 'Counted from 1. One past the end is an empty list.',
+            }),
+          ),
+        }),
+    [style.size]: Type.Optional(
+      style.cuts
+        ? Type.Integer({ minimum: 1, default: usual, description: `More than ${largest} is ${largest}.` })
+        : Type.Integer({ minimum: 1, maximum: largest, default: usual }),
+    ),
+    [style.after]: Type.Optional(
+      Type.String({
+        maxLength: MAX_CURSOR,
+        description: log
+          ? 'The cursor that the link to the next page has.'
+          : 'Empty, or the cursor that the link to the next page has: such pages cost the same at any depth, and nothing is counted.',
+      }),
+    ),
+  };
+}
+
+const count = (description: string) => ({ description, type: 'integer' });
+const LINK = { description: 'RFC 8288.', type: 'string', maxLength: 81_920 };
+
+function pageHeaders(style: keyof typeof LIST_STYLES, log: boolean): Record<string, object> {
+  if (log) return { Link: LINK };
+  if (style === 'v1') {
+    const description =
+      'A JSON object of current_page, per_page, total_pages and total_entries; absent of pages by cursor.';
+    return { 'X-Pagination': { description, type: 'string', maxLength: 256 }, Link: LINK };
+  }
+  return {
+    'Pagination-Limit': count('The most rows of a page.'),
+    'Pagination-Current-Page': count('Absent of pages by cursor, as the next two.'),
+    'Pagination-Total-Pages': count('At least 1.'),
+    'Pagination-Total-Count': count('How many rows there are in all.'),
+    Link: LINK,
+  };
+}
+
+function fieldsParameter(columns: readonly string[], always: string): TSchema {
+  return Type.Optional(
+    Type.String({
+      maxLength: 2_048,
+      description: `The fields of each row, by commas; ${always} is always there. One of: ${columns.join(', ')}.`,
+    }),
+  );
+}
+
+/**
+ * @returns the fields that were chosen, in the order of the document; `undefined` for all of them
+ * @throws Problem `invalid-request` for one that there is not
+ */
+function readFields(
+  value: unknown,
+  columns: readonly string[],
+  always: string | undefined,
+): readonly string[] | undefined {
+  if (typeof value !== 'string' || always === undefined) return undefined;
+  const names = new Set(value.split(',').map((name) => name.trim()));
+  names.delete('');
+  const unknown = [...names].find((name) => !columns.includes(name));
+  if (unknown !== undefined) {
+    const message = `must be of these: ${columns.join(', ')}`;
+    throw new Problem('invalid-request', `fields ${message}.`, {
+      source: 'fields',
+      faults: [{ property: 'fields', message, value: unknown }],
+    });
+  }
+  return columns.filter((name) => name === always || names.has(name));
+}
+
+function pick(row: object, names: readonly string[] | undefined): object {
+  if (names === undefined) return row;
+  const values = row as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(names.map((name) => [name, values[name]]));
+}
+
+type Rows<Item> = AsyncIterable<Piece<Item>>;
+
+async function* jsonOf<Item>(first: Piece<Item>, others: Rows<Item>, row: (item: Item) => object) {
+  yield JSON.stringify(first.items.map(row)).slice(0, -1);
+  await breathe();
+  for await (const { items } of others) {
+    yield `,${JSON.stringify(items.map(row)).slice(1, -1)}`;
+    await breathe();
+  }
+  yield ']';
+}
+
+async function* ndjsonOf<Item>(pieces: Rows<Item>, row: (item: Item) => object) {
+  for await (const { items } of pieces) {
+    yield items.map((item) => `${JSON.stringify(row(item))}\n`).join('');
+    await breathe();
+  }
+}
+
+async function* csvOf<Item>(pieces: Rows<Item>, row: (item: Item) => object, columns: readonly string[]) {
+  yield csvLine(columns);
+  for await (const { items } of pieces) {
+    yield items
+      .map((item) => {
+        const values = row(item) as Readonly<Record<string, unknown>>;
+        return csvLine(columns.map((name) => values[name]));
+      })
+      .join('');
+    await breathe();
+  }
+}

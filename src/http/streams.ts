@@ -1,0 +1,67 @@
+import { Readable } from 'node:stream';
+
+/** Live streams look at their credential as often, in ms: they end within 15 s of it. */
+const LIVENESS_MILLISECONDS = 10_000;
+
+interface StreamRules {
+  /** How long a reader may take nothing, in ms. */
+  timeout: number;
+  /** @returns whether the credential of the request is still good */
+  isLive(): Promise<boolean>;
+  /** Called once, whichever way the stream ends. */
+  onEnd?: () => void;
+}
+
+/**
+ * An answer that is written as it is made, and no faster than it is read. It breaks off when nobody reads for too long,
+ * or when the credential that it was asked for with has ended.
+ */
+export function streamText(chunks: AsyncIterable<string>, { timeout, isLive, onEnd }: StreamRules): Readable {
+  const iterator = chunks[Symbol.asyncIterator]();
+  let moved = performance.now();
+  const readable = new Readable({
+    highWaterMark: 256 * 1024,
+    read() {
+      moved = performance.now();
+      iterator.next().then(
+        ({ done, value }) => {
+          moved = performance.now();
+          readable.push(done === true ? null : value);
+        },
+        (error: Error) => readable.destroy(error),
+      );
+    },
+    destroy(error, callback) {
+      clearInterval(timer);
+      onEnd?.();
+      void leave(iterator);
+      callback(error);
+    },
+  });
+  let checked = performance.now();
+  const timer = setInterval(
+    () => {
+      const now = performance.now();
+      if (now - moved > timeout) readable.destroy(new Error('Nobody reads the answer.'));
+      if (now - checked < LIVENESS_MILLISECONDS) return;
+      checked = now;
+      isLive().then(
+        (live) => live || readable.destroy(new Error('The credential has ended.')),
+        // The database does not answer: the next look will tell.
+        () => undefined,
+      );
+    },
+    Math.min(1_000, timeout / 4),
+  ).unref();
+  return readable;
+}
+
+/** What the iterator still reads is nobody's any more. */
+async function leave(iterator: AsyncIterator<string>): Promise<void> {
+  await iterator.return?.(undefined).catch(() => undefined);
+}
+
+/** Lets whatever waits in the event loop go first. */
+export function breathe(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,26 @@
+import { readdir } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+
+let server: TestServer;
+const lists: string[] = [];
+beforeAll(async () => {
+  server = await startTestServer();
+  const app = await buildApp(server.context, ({ config, method }) => {
+    if (config?.list !== undefined && method !== 'HEAD') lists.push(config.operation);
+  });
+  await app.close();
+});
+afterAll(() => server.close());
+
+const kebabCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+it('is walked', async () => {
+  const walked = await readdir(import.meta.dirname);
+  const missing = [...new Set(lists)]
+    .map((name) => `${kebabCase(name)}.test.ts`)
+    .filter((file) => !walked.includes(file));
+  expect(lists.length).toBeGreaterThan(0);
+  expect(missing).toEqual([]);
+});
