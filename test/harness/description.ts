@@ -39,7 +39,7 @@ export function answerCheckOf(document: any): (method: string, path: string, ans
   const validatorOf = (schema: any): ValidateFunction => {
     const known = validators.get(schema);
     if (known !== undefined) return known;
-    const made = ajv.compile(fromOutside(closedOne(schema)));
+    const made = ajv.compile(fromOutside(closedOne(schema), 'description'));
     validators.set(schema, made);
     return made;
   };
@@ -65,10 +65,10 @@ export function answerCheckOf(document: any): (method: string, path: string, ans
   };
 }
 
-/** The schema with its references as they are from outside of the document. */
-function fromOutside(schema: any): any {
+/** @returns the schema with its references as they are from outside of the document that has this id */
+export function fromOutside(schema: any, id: string): any {
   return mapSchema(schema, (part) =>
-    part['$ref'] === undefined ? part : { ...part, $ref: `description${part['$ref'] as string}` },
+    part['$ref'] === undefined ? part : { ...part, $ref: `${id}${part['$ref'] as string}` },
   );
 }
 
