@@ -3,14 +3,17 @@ import { METHODS } from 'node:http';
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
+  type InjectOptions,
+  type LightMyRequestResponse,
   LogController,
   type RouteOptions,
 } from 'fastify';
 import { ACCOUNT_ROUTES } from './account/routes.ts';
 import { OPERATIONS } from './api/operations.ts';
 import { ExternalIssuer } from './auth/external-issuer.ts';
+import type { AreaName } from './config.ts';
 import type { Context } from './context.ts';
-import { answerErrors, guardRoutes, registerArea, watchMethods } from './http/area-plugin.ts';
+import { answerErrors, guardRoutes, letOperatorIn, registerArea, watchMethods } from './http/area-plugin.ts';
 import { areaAt, AREAS, SERVER_AREA } from './http/areas.ts';
 import { refuseBrokenRequest } from './http/broken-requests.ts';
 import { readAddresses } from './http/client-address.ts';
@@ -30,15 +33,9 @@ import { OAUTH_PAGES } from './oauth/routes.ts';
 import { registerAssets } from './pages/assets.ts';
 import { registerPages } from './pages/pages-plugin.tsx';
 
-/**
- * Builds the HTTP app of a context: the areas that its configuration names, and the server's own routes.
- * @param onRoute sees every route as it is added
- */
-export async function buildApp(
-  context: Context,
-  onRoute: (route: RouteOptions) => void = () => undefined,
-): Promise<FastifyInstance> {
-  const { config, db, keys, log } = context;
+/** An app without routes, which reads requests and refuses bad ones as all of ours do. */
+function newApp(context: Context): FastifyInstance {
+  const { config, log } = context;
   const headers = securityHeaders(config);
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
@@ -72,6 +69,24 @@ export async function buildApp(
   app.setValidatorCompiler(compileValidator);
   acceptJsonOnly(app, config.bodyLimit);
   app.decorateRequest('caller', null);
+  app.decorateRequest('expected', undefined);
+  app.decorateRequest('bodyText', '');
+  app.decorateRequest('repeat', undefined);
+  app.decorateRequest('change', undefined);
+  return app;
+}
+
+/**
+ * Builds the HTTP app of a context: the areas that its configuration names, and the server's own routes.
+ * @param onRoute sees every route as it is added
+ */
+export async function buildApp(
+  context: Context,
+  onRoute: (route: RouteOptions) => void = () => undefined,
+): Promise<FastifyInstance> {
+  const { config, db, keys, log } = context;
+  const headers = securityHeaders(config);
+  const app = newApp(context);
   app.decorateRequest('rateHeaders', null);
   app.decorateRequest('isLive', async () => true);
   app.decorateRequest('session', undefined);
@@ -122,4 +137,26 @@ export async function buildApp(
   for (const name of config.areas) registerArea(app, AREAS[name], OPERATIONS[name], context);
   await app.ready();
   return app;
+}
+
+/** The operations of every area, as a command calls them that works on the data folder itself. */
+export interface OperationsInProcess {
+  /** Answers a request as a server would, to a caller who reaches everything; no token is looked at and no limit kept. */
+  request(options: InjectOptions): Promise<LightMyRequestResponse>;
+  close(): Promise<void>;
+}
+
+/**
+ * Builds the operations for the process that calls them: whoever can open the data folder can do anything with it. The app
+ * itself is not given away, so that it never listens.
+ */
+export async function openOperations(context: Context): Promise<OperationsInProcess> {
+  const app = newApp(context);
+  app.decorateRequest('address', '');
+  letOperatorIn(app);
+  answerErrors(app, SERVER_AREA, context);
+  for (const area of Object.values(AREAS))
+    registerArea(app, area, OPERATIONS[area.name as AreaName], context);
+  await app.ready();
+  return { request: (options) => app.inject(options), close: () => app.close() };
 }

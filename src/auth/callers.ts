@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Scope } from './scopes.ts';
+import { ALL_SCOPES, type Scope } from './scopes.ts';
 
 /**
  * What does something: someone who signed in or whose token it is, an application that acts as an account of its own, a
@@ -29,12 +29,11 @@ export interface Account {
   assigned: readonly number[] | null;
 }
 
-/** A signed-in user, with what the credential of this request allows. */
+/** Who calls an operation, with what the credential of this request allows. */
 export interface Caller extends Actor, Account {
-  kind: 'user' | 'client';
-  userId: number;
+  kind: 'user' | 'client' | 'command_line';
+  /** Empty for the command line, which no account is behind. */
   uid: string;
-  credentialId: string;
   scopes: ReadonlySet<Scope>;
 }
 
@@ -72,6 +71,34 @@ export function commandLine(now: number): Act {
     requestId: randomUUID(),
   };
   return { actor, now };
+}
+
+/**
+ * @param requestId what the audit log calls it
+ * @returns the caller that a command is which works on the data folder: it reaches everything, as staff do who are
+ *   assigned to no organization, and has no account
+ */
+export function operatorCaller(requestId: string): Caller {
+  return {
+    kind: 'command_line',
+    userId: null,
+    uid: '',
+    credentialId: null,
+    organizationId: null,
+    admin: true,
+    staff: true,
+    assigned: null,
+    scopes: EVERY_SCOPE,
+    address: null,
+    requestId,
+  };
+}
+
+const EVERY_SCOPE: ReadonlySet<Scope> = new Set(ALL_SCOPES);
+
+/** @returns what an operator does with rules that ask what their caller may do */
+export function operator(now: number): Act<Caller> {
+  return { actor: operatorCaller(randomUUID()), now };
 }
 
 /** @returns the same act, done by the person themselves whom a link, a password or a provider has just proved */

@@ -1,5 +1,5 @@
 import { type Expression, PostgresAdapter, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Reader } from './engine.ts';
+import type { Reader, Transaction } from './engine.ts';
 
 /**
  * `column in (…)` for a list of any length, as one statement with one parameter on either engine.
@@ -48,6 +48,19 @@ export function keepingRows(db: Pick<Reader, 'getExecutor'>): RawBuilder<unknown
  */
 export function holdingRows(db: Pick<Reader, 'getExecutor'>): RawBuilder<unknown> {
   return db.getExecutor().adapter instanceof PostgresAdapter ? sql`for no key update` : sql``;
+}
+
+/**
+ * Takes a lock that ends with the unit of work, on whichever instance that runs, without waiting for it. Where there is one
+ * writer at a time, nobody else can have it.
+ * @param number of 64 bits, of what is locked
+ * @returns whether this unit of work has it
+ */
+export async function tryLock(tx: Transaction, number: bigint): Promise<boolean> {
+  if (!(tx.getExecutor().adapter instanceof PostgresAdapter)) return true;
+  const { rows } = await sql<{ locked: boolean }>`
+    select pg_try_advisory_xact_lock(${String(number)}::bigint) as locked`.execute(tx);
+  return rows[0]?.locked === true;
 }
 
 /** The form that names are compared by: without regard to case, outer space or composition of characters. */

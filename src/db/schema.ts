@@ -2,6 +2,7 @@ import type { AssessmentsTables } from './schema/assessments.ts';
 import type { AssetsTables } from './schema/assets.ts';
 import type { EventsTables } from './schema/events.ts';
 import type { JobsTables } from './schema/jobs.ts';
+import type { KeptAnswersTables } from './schema/kept-answers.ts';
 import type { OrganizationsTables } from './schema/organizations.ts';
 import type { PeopleTables } from './schema/people.ts';
 import type { SignInTables } from './schema/sign-in.ts';
@@ -10,7 +11,8 @@ import type { VulnerabilitiesTables } from './schema/vulnerabilities.ts';
 
 /**
  * The tables, as both engines store them: times are integer milliseconds since 1970, truth is 0 or 1, JSON is text.
- * A `*_key` column is the normalised form that names are compared by (see `nameKey`).
+ * A `*_key` column is the normalised form that names are compared by (see `nameKey`); a `version` begins at 1 and grows
+ * with each change of what the thing's own operations can set (ADR 35).
  */
 export interface Tables
   extends
@@ -22,4 +24,5 @@ export interface Tables
     AssetsTables,
     SignInTables,
     EventsTables,
-    JobsTables {}
+    JobsTables,
+    KeptAnswersTables {}

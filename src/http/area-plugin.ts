@@ -8,6 +8,7 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify';
+import { operatorCaller } from '../auth/callers.ts';
 import type { Context } from '../context.ts';
 import { Failure, renameFaults } from '../domain/shared/failure.ts';
 import { type AccessDependencies, checkAccess } from './access.ts';
@@ -40,6 +41,20 @@ export function guardRoutes(app: FastifyInstance, access: AccessDependencies): v
   });
 }
 
+/**
+ * Has every request be the operator's, in place of `guardRoutes`: for an app that is called in its own process alone. One
+ * that listens answers nobody.
+ */
+export function letOperatorIn(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    if (app.server.listening)
+      throw new Error('An app that takes everybody for the operator must not listen.');
+    if (request.is404) throw unknownPath(request);
+    request.caller = operatorCaller(request.id);
+  });
+}
+
 /** Adds an area: its error bodies, its 404 and 405, and its operations. */
 export function registerArea(
   app: FastifyInstance,
@@ -53,7 +68,7 @@ export function registerArea(
       const refuse = watchMethods(scope, area);
       // The description has them in the order of their numbers.
       const declared = operations.map((declare) => declare(context)).sort((a, b) => a.number - b.number);
-      for (const operation of declared) registerOperation(scope, area, operation);
+      for (const operation of declared) registerOperation(scope, area, operation, context);
       refuse();
     },
     { prefix: area.prefix },

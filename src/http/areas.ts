@@ -1,4 +1,4 @@
-import type { AreaName } from '../config.ts';
+import type { Addresses, AreaName, Config } from '../config.ts';
 import type { ProblemKind } from './problem-kinds.ts';
 
 /** The error bodies of the specification. */
@@ -58,4 +58,14 @@ export const SERVER_AREA: Area = { name: 'server', prefix: '', title: 'Server', 
 /** @returns the area that a path belongs to */
 export function areaAt(path: string): Area {
   return Object.values(AREAS).find(({ prefix }) => path.startsWith(`${prefix}/`)) ?? SERVER_AREA;
+}
+
+/** @returns the address that stands before the paths of an area's operations: V1 has that of its deployment */
+export function publicAddress(
+  { name, prefix }: Area,
+  { addresses, config }: { addresses: Addresses; config: Config },
+): string {
+  const { baseUrl, baseUrlFedramp, clientBaseUrl } = addresses;
+  const v1 = config.deployment === 'fedramp' ? baseUrlFedramp : baseUrl;
+  return `${name === 'v1' ? v1 : clientBaseUrl}${prefix}`;
 }

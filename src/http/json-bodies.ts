@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Problem } from './problems.ts';
+import { wantsBodyText } from './repeats.ts';
 
 /** Largest bodies, in bytes (docs/decided.md, section 3): of what names one thing, and of what does not say. */
 export const SMALL_BODY = 64 * 1024;
@@ -20,8 +21,9 @@ export function acceptJsonOnly(app: FastifyInstance, largest: number): void {
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'string', bodyLimit: Math.min(MEDIUM_BODY, largest) },
-    (_request, body, done) => {
+    (request, body, done) => {
       try {
+        if (wantsBodyText(request)) request.bodyText = body as string;
         done(null, parseJson(body as string));
       } catch (error) {
         done(error as Error);

@@ -7,6 +7,8 @@ import type { Context } from '../context.ts';
 import { DOCS_CLIENT, DOCS_REDIRECT } from '../domain/tokens/oauth-clients.ts';
 import type { AreaName } from '../config.ts';
 import { areaAt, AREAS } from './areas.ts';
+import { REPEAT_HEADERS } from './repeats.ts';
+import { CONDITION_HEADERS } from './versions.ts';
 import { completeDocument, type Document, securityOf, securitySchemes } from './openapi-document.ts';
 
 const DOCS = '/docs';
@@ -62,6 +64,9 @@ const TAG_DESCRIPTIONS: Readonly<Record<AreaName, string>> = {
   streaming: 'Open and closed ports of host assets.',
 };
 
+const COMPANIONS =
+  'Operations with a number of 15 or more are companions (`x-companion`): this software adds them to what the specification has.';
+
 /** Scripts, styles and pictures of the server itself, and requests to where the API is; nothing inline, nothing outside. */
 const contentSecurityPolicy = (origins: readonly string[]): string =>
   [
@@ -96,7 +101,7 @@ export async function registerDescription(
       },
       tags: SECTIONS.filter((name) => config.areas.includes(name)).map((name) => ({
         name: AREAS[name].title,
-        description: TAG_DESCRIPTIONS[name],
+        description: `${TAG_DESCRIPTIONS[name]} ${COMPANIONS}`,
       })),
       components: { securitySchemes: securitySchemes(addresses, config.implicitFlow) },
     },
@@ -165,12 +170,25 @@ function describeRoute(schema: FastifySchema | undefined, route: RouteOptions): 
   if (schema === undefined || schema.hide === true || access === undefined) return { hide: true };
   const scope =
     typeof access === 'object' && access.scopes.includes('api') ? ' The token needs the scope `api`.' : '';
+  const headers = headersOf(route);
   return {
     ...schema,
+    ...(headers === undefined ? {} : { headers }),
     tags: [areaAt(route.url).title],
     security: securityOf(access),
     description: `${schema.description ?? ''}${scope}`.trim(),
   };
+}
+
+/** The headers of a request that an operation looks at. They are described here, as no schema refuses them. */
+function headersOf({ method, config }: RouteOptions): object | undefined {
+  const { 'If-Match': ifMatch, 'If-None-Match': ifNoneMatch } = CONDITION_HEADERS;
+  const properties = {
+    ...(config?.versioned === true && method === 'GET' ? { 'If-None-Match': ifNoneMatch } : {}),
+    ...(config?.versioned === true && method !== 'GET' && method !== 'POST' ? { 'If-Match': ifMatch } : {}),
+    ...(config?.repeats === true ? REPEAT_HEADERS : {}),
+  };
+  return Object.keys(properties).length === 0 ? undefined : { type: 'object', properties };
 }
 
 function configuredOrigins({ baseUrl, baseUrlFedramp, clientBaseUrl }: Config): string[] {

@@ -2,13 +2,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../auth/callers.ts';
 import type { Context } from '../context.ts';
+import type { Expected } from '../domain/shared/versions.ts';
 import type { Access } from './access.ts';
-import type { Area } from './areas.ts';
+import { type Area, publicAddress } from './areas.ts';
 import { IGNORED_HEADER, IgnoredHeader, listIgnored } from './ignored-properties.ts';
 import { MEDIUM_BODY, SMALL_BODY } from './json-bodies.ts';
+import { type Change, REPLAYED_HEADER, ReplayedHeader, type RepeatRule, Repeats } from './repeats.ts';
 import { errorResponses } from './schemas.ts';
 import type { TotalLimit } from './batches.ts';
+import { JSON_TYPE, prepareAnswer, SentAnswer } from './sent-answers.ts';
 import { compileValidatorWith } from './validation.ts';
+import { ETagHeader, readExpected } from './versions.ts';
 
 /** What an operation sends when it succeeds. */
 export interface Answer {
@@ -30,12 +34,17 @@ type BodyOf<A extends Answers> = {
 type Parsed<S> = S extends TSchema ? Static<S> : undefined;
 
 /** A request that has been let in and validated. */
-export type OperationRequest<P, Q, B> = Pick<FastifyRequest, 'headers' | 'id' | 'isLive' | 'url'> & {
+export type OperationRequest<P, Q, B, A extends Answers, R> = Pick<
+  FastifyRequest,
+  'headers' | 'id' | 'isLive' | 'url'
+> & {
   readonly caller: Caller;
   readonly params: Parsed<P>;
   readonly query: Parsed<Q>;
   readonly body: Parsed<B>;
-};
+  /** What `If-Match` wants to find, for the rule to compare; `undefined` without it. */
+  readonly expected: Expected | undefined;
+} & (R extends undefined ? unknown : { readonly change: Change<BodyOf<A>> });
 
 /** The credentials and scopes of an operation; the pages have other rules. */
 export type OperationAccess = Extract<Access, object>;
@@ -46,7 +55,7 @@ export interface ListParameters {
   sorts: readonly string[];
 }
 
-interface Declaration<P, Q, B, A extends Answers> {
+interface Declaration<P, Q, B, A extends Answers, R> {
   /** The name in the description, in metrics and in log lines. */
   id: string;
   /** As the specification counts. */
@@ -74,14 +83,24 @@ interface Declaration<P, Q, B, A extends Answers> {
   list?: ListParameters;
   /** Error statuses that come without a body. */
   bodiless?: readonly number[];
-  /** @returns the body of the answer */
-  handler(request: OperationRequest<P, Q, B>, reply: FastifyReply): Promise<BodyOf<A>>;
+  /**
+   * That it is about one thing which has a version: its answers are made with `versioned`, and what changes the thing
+   * gives `expected` to the rule.
+   */
+  versioned?: true;
+  /** That `Idempotency-Key` is looked at: the handler changes through `change`. */
+  repeats?: R;
+  /** @returns the body of the answer, or what `versioned`, `withHeaders` or `change` made of it */
+  handler(
+    request: OperationRequest<P, Q, B, A, R>,
+    reply: FastifyReply,
+  ): Promise<BodyOf<A> | SentAnswer<BodyOf<A>>>;
 }
 
 type Schema = TSchema | undefined;
 
 /** An operation that an area can register; what its handler takes and gives was checked where it was declared. */
-export type Operation = Declaration<Schema, Schema, Schema, Answers>;
+export type Operation = Declaration<Schema, Schema, Schema, Answers, true | RepeatRule | undefined>;
 
 /** Declares an operation for a process: schemas and limits may follow its configuration. */
 export type DeclareOperation = (context: Context) => Operation;
@@ -95,20 +114,34 @@ export function operation<
   P extends Schema = undefined,
   Q extends Schema = undefined,
   B extends Schema = undefined,
->(declared: Declaration<P, Q, B, A>): Operation {
+  const R extends true | RepeatRule | undefined = undefined,
+>(declared: Declaration<P, Q, B, A, R>): Operation {
   return declared as Operation;
 }
 
+/** The operations of the specification end here; those after it are companions of ours. */
+const LAST_SPECIFIED = 14;
+
 /** Adds an operation to its area. */
-export function registerOperation(app: FastifyInstance, area: Area, declared: Operation): void {
-  const { id, access, bodiless, inputs, list, params, query, body, total, handler } = declared;
+export function registerOperation(
+  app: FastifyInstance,
+  area: Area,
+  declared: Operation,
+  context: Context,
+): void {
+  const { id, number, method, access, bodiless, inputs, list, params, query, body, total } = declared;
   const status = Number(Object.keys(declared.answers)[0]);
   const bodyLimit = declared.bodyLimit ?? (body === undefined ? SMALL_BODY : MEDIUM_BODY);
   const ignoredNames = body === undefined ? undefined : listIgnored(body);
+  const handler = declared.handler as AnyHandler;
+  const rule = declared.repeats === true ? {} : declared.repeats;
+  const repeats = rule && new Repeats(context, rule);
+  const versioned = declared.versioned === true;
+  const addressOf = (path: string) => publicAddress(area, context) + path;
   for (const url of [declared.path, declared.alsoAt]) {
     if (url === undefined) continue;
     app.route({
-      method: declared.method,
+      method,
       url,
       bodyLimit,
       ...(total === undefined
@@ -120,62 +153,100 @@ export function registerOperation(app: FastifyInstance, area: Area, declared: Op
         ...(inputs === undefined ? {} : { inputs }),
         ...(list === undefined ? {} : { list }),
         ...(bodiless === undefined ? {} : { bodiless }),
+        ...(versioned ? { versioned } : {}),
+        ...(repeats === undefined ? {} : { repeats: true }),
       },
       schema: {
         hide: url !== declared.path,
         operationId: id,
-        summary: `${declared.number}. ${declared.summary}`,
+        summary: `${number}. ${declared.summary}`,
         description: declared.description,
+        ...(number > LAST_SPECIFIED ? { 'x-companion': true } : {}),
         ...(params === undefined ? {} : { params }),
         ...(query === undefined ? {} : { querystring: query }),
         ...(body === undefined ? {} : { body }),
         response: {
-          ...describeAnswers(declared.answers, ignoredNames !== undefined),
-          ...errorResponses(area, errorStatuses(declared), bodiless),
+          ...describeAnswers(declared, ignoredNames !== undefined),
+          ...errorResponses(area, errorStatuses(declared), { bodiless, repeats: repeats !== undefined }),
         },
       },
+      ...(repeats === undefined
+        ? {}
+        : {
+            preValidation: async (request, reply) => {
+              const answered = await repeats.find(request, reply);
+              return answered && reply.send(prepareAnswer(request, reply, answered, addressOf));
+            },
+          }),
       handler: async (request, reply) => {
         reply.code(status);
-        const answer = handler(request as OperationRequest<undefined, undefined, undefined>, reply);
         const ignored = ignoredNames?.(request.body as object) ?? '';
-        if (ignored === '') return answer;
-        return answer.then((content) => {
-          reply.header(IGNORED_HEADER, ignored);
-          return content;
-        });
+        const headers = ignored === '' ? NO_HEADERS : { [IGNORED_HEADER]: ignored };
+        if (versioned && isConditional(method)) request.expected = readExpected(request.headers['if-match']);
+        if (repeats !== undefined) request.change = repeats.changeOf(request, reply, headers);
+        const answer = await handler(request, reply);
+        if (request.repeat !== undefined && !(answer instanceof SentAnswer && answer.text !== undefined))
+          throw new Error(`${id} answers beside what it keeps.`);
+        if (ignored !== '') reply.header(IGNORED_HEADER, ignored);
+        return answer instanceof SentAnswer ? prepareAnswer(request, reply, answer, addressOf) : answer;
       },
     });
   }
 }
 
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+/** A handler as it is called: the types of its request were checked where it was declared. */
+type AnyHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
 /** The errors that this operation can answer beside those that every operation can. */
-function errorStatuses({ method, access, params, query, body }: Operation): number[] {
+function errorStatuses({ method, access, params, query, body, versioned, repeats }: Operation): number[] {
   const takesInput = params !== undefined || query !== undefined || body !== undefined;
   return [
     // Several schemes at once are malformed as well.
-    ...(takesInput || access.schemes === 'all' ? [400] : []),
+    ...(takesInput || access.schemes === 'all' || repeats !== undefined ? [400] : []),
     // A change may clash with another one, and a body that nobody reads is looked at all the same.
     ...(method === 'GET' ? [] : [409, 413, 415]),
-    ...(body === undefined ? [] : [422]),
+    ...(versioned === true && isConditional(method) ? [412] : []),
+    ...(body === undefined && repeats === undefined ? [] : [422]),
   ];
 }
 
-function describeAnswers(answers: Answers, mayIgnore: boolean): Record<string, object> {
-  return Object.fromEntries(
-    Object.entries(answers).map(([status, { description, schema, headers, otherTypes = [] }]) => [
+/** Whether the method changes one thing that is there, which `If-Match` may tell of. */
+function isConditional(method: Operation['method']): boolean {
+  return method !== 'GET' && method !== 'POST';
+}
+
+function describeAnswers(
+  { method, answers, versioned, repeats }: Operation,
+  mayIgnore: boolean,
+): Record<string, object> {
+  const headersOf = ({ headers, schema }: Answer) => ({
+    ...headers,
+    ...(versioned === true && schema !== undefined ? { ETag: ETagHeader } : {}),
+    ...(repeats === undefined ? {} : { [REPLAYED_HEADER]: ReplayedHeader }),
+    ...(mayIgnore ? { [IGNORED_HEADER]: IgnoredHeader } : {}),
+  });
+  return Object.fromEntries([
+    ...Object.entries(answers).map(([status, answer]) => [
       status,
       {
-        description,
-        headers: { ...headers, ...(mayIgnore ? { [IGNORED_HEADER]: IgnoredHeader } : {}) },
-        ...(schema === undefined
+        description: answer.description,
+        headers: headersOf(answer),
+        ...(answer.schema === undefined
           ? { type: 'null' }
           : {
               content: {
-                'application/json': { schema },
-                ...Object.fromEntries(otherTypes.map((type) => [type, { schema: { type: 'string' } }])),
+                [JSON_TYPE]: { schema: answer.schema },
+                ...Object.fromEntries(
+                  (answer.otherTypes ?? []).map((type) => [type, { schema: { type: 'string' } }]),
+                ),
               },
             }),
       },
     ]),
-  );
+    ...(versioned === true && method === 'GET'
+      ? [[304, { description: 'If-None-Match has it already.', headers: { ETag: ETagHeader }, type: 'null' }]]
+      : []),
+  ]) as Record<string, object>;
 }

@@ -119,6 +119,7 @@ function fromFailure(failure: Failure, area: Area | undefined): Problem {
     forbidden: 'forbidden',
     invalid: 'validation-failed',
     conflict: 'conflict',
+    changed: 'precondition-failed',
   } as const;
   const source = failure.faults[0]?.property;
   return new Problem(

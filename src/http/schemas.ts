@@ -110,9 +110,13 @@ export const Errors = {
  * @param area whose shapes they have
  * @param statuses the ones that this operation can answer beside those that every operation can; where the area has
  *   another one for them, that one
- * @param bodiless the ones that come without a body
+ * @param options `bodiless` are those that come without a body, `repeats` that a 409 may be the first request's that runs
  */
-export function errorResponses(area: Area, statuses: readonly number[], bodiless: readonly number[] = []) {
+export function errorResponses(
+  area: Area,
+  statuses: readonly number[],
+  { bodiless = [], repeats = false }: { bodiless?: readonly number[] | undefined; repeats?: boolean } = {},
+) {
   const common = [401, 403, 404, 429, 500, 503];
   return Object.fromEntries(
     [...new Set([...common, ...statuses.map((status) => area.statuses?.[status] ?? status)])]
@@ -122,10 +126,19 @@ export function errorResponses(area: Area, statuses: readonly number[], bodiless
         if (bodiless.includes(status))
           return [status, { description: `${description} Without a body.`, type: 'null' }];
         const shape = area.shapeOf(status);
-        return [status, { description, content: { [mediaTypeOf(shape)]: { schema: Errors[shape] } } }];
+        const headers = status === 409 && repeats ? { headers: { 'Retry-After': RetryAfterRepeat } } : {};
+        return [
+          status,
+          { description, ...headers, content: { [mediaTypeOf(shape)]: { schema: Errors[shape] } } },
+        ];
       }),
   );
 }
+
+const RetryAfterRepeat = {
+  type: 'integer',
+  description: 'The seconds until the first request with this Idempotency-Key may be answered; else absent.',
+};
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'Malformed: not JSON, or a value of the wrong type or in a bad parameter.',
@@ -133,6 +146,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   403: 'The credential or the role does not allow it.',
   404: 'It does not exist, or is out of reach.',
   409: 'The change conflicts with what exists.',
+  412: 'If-Match names another version than the one that is there.',
   413: 'The batch or the body is too large.',
   415: 'Content-Type is not application/json.',
   422: 'Of the right type and with a wrong value.',

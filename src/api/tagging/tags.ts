@@ -6,6 +6,7 @@ import { type AssetTag, createAssetTags } from '../../domain/assets/asset-tags.t
 import { AREAS } from '../../http/areas.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_TEXT, nameText } from '../../http/schemas.ts';
+import { withHeaders } from '../../http/sent-answers.ts';
 
 const path = '/v1.0/organizations/:orgUid/tags';
 
@@ -112,7 +113,7 @@ const limitOfPairs = (max: number, source: string) => ({
 const acceptedScopes = ({ config }: Context) => (config.strictScopes ? STRICT_TAG_SCOPES : TAG_SCOPES);
 
 const declareCreateAssetTags = (context: Context) => {
-  const { addresses, clock, config, db } = context;
+  const { addresses, clock, config } = context;
   const accepted = acceptedScopes(context);
   return operation({
     id: 'createAssetTags',
@@ -133,23 +134,27 @@ const declareCreateAssetTags = (context: Context) => {
       201: { description: 'The tags were created.', headers: PAGINATION_HEADERS, schema: AssetTags },
     },
     inputs: { 'tags.*.assets.*': 'tags.*.entities.*.uid' },
-    async handler({ caller, params: { orgUid }, body }, reply) {
+    repeats: true,
+    handler({ caller, change, params: { orgUid }, body }) {
       const newTags = body.tags.map(({ name, entities }) => ({
         name,
         assets: entities?.map(({ uid }) => uid) ?? [],
       }));
-      const tags = await db.write((tx) =>
-        createAssetTags(tx, { actor: caller, now: clock(), accepted }, orgUid, newTags),
-      );
       const self = `${addresses.clientBaseUrl}${AREAS.tagging.prefix}/v1.0/organizations/${orgUid}/tags`;
-      reply.headers({
-        'Pagination-Limit': config.maxTagBatch,
-        'Pagination-Current-Page': 1,
-        'Pagination-Total-Pages': 1,
-        'Pagination-Total-Count': tags.length,
-        Link: `<${self}>; rel="first", <${self}>; rel="last"`,
+      return change(async (tx) => {
+        const act = { actor: caller, now: clock(), accepted };
+        const tags = await createAssetTags(tx, act, orgUid, newTags);
+        return withHeaders(
+          { tags: tags.map(assetTagBody) },
+          {
+            'Pagination-Limit': String(config.maxTagBatch),
+            'Pagination-Current-Page': '1',
+            'Pagination-Total-Pages': '1',
+            'Pagination-Total-Count': String(tags.length),
+            Link: `<${self}>; rel="first", <${self}>; rel="last"`,
+          },
+        );
       });
-      return { tags: tags.map(assetTagBody) };
     },
   });
 };

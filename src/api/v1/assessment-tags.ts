@@ -1,9 +1,14 @@
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
-import { createAssessmentTagAs, renameAssessmentTag } from '../../domain/assessments/assessment-tags.ts';
+import {
+  type AssessmentTag,
+  createAssessmentTagAs,
+  renameAssessmentTag,
+} from '../../domain/assessments/assessment-tags.ts';
 import { SMALL_BODY } from '../../http/json-bodies.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_TEXT, nameText, storedText } from '../../http/schemas.ts';
+import { versioned } from '../../http/versions.ts';
 import { idPath, V1_ACCESS } from './row-ids.ts';
 import { RenameBody } from './tag-names.ts';
 
@@ -27,7 +32,7 @@ const AssessmentTag = Type.Object(
   { title: 'Assessment tag' },
 );
 
-const declareCreateAssessmentTag = ({ clock, db }: Context) =>
+const declareCreateAssessmentTag = ({ clock }: Context) =>
   operation({
     id: 'createAssessmentTag',
     number: 3,
@@ -39,8 +44,14 @@ const declareCreateAssessmentTag = ({ clock, db }: Context) =>
     body: CreateBody,
     bodyLimit: SMALL_BODY,
     answers: { 201: { description: 'The tag was created.', schema: AssessmentTag } },
-    handler: ({ caller, body: { name, assessment_id: assessment } }) =>
-      db.write((tx) => createAssessmentTagAs(tx, { actor: caller, now: clock() }, { name, assessment })),
+    versioned: true,
+    repeats: true,
+    handler: ({ caller, change, body: { name, assessment_id: assessment } }) =>
+      change(async (tx) =>
+        assessmentTagAnswer(
+          await createAssessmentTagAs(tx, { actor: caller, now: clock() }, { name, assessment }),
+        ),
+      ),
   });
 
 const declareUpdateAssessmentTag = ({ clock, db }: Context) =>
@@ -56,8 +67,15 @@ const declareUpdateAssessmentTag = ({ clock, db }: Context) =>
     body: RenameBody,
     bodyLimit: SMALL_BODY,
     answers: { 200: { description: 'The tag with its new name.', schema: AssessmentTag } },
-    handler: ({ caller, params: { id }, body: { name } }) =>
-      db.write((tx) => renameAssessmentTag(tx, { actor: caller, now: clock() }, id, name)),
+    versioned: true,
+    async handler({ caller, expected, params: { id }, body: { name } }) {
+      const act = { actor: caller, now: clock() };
+      return assessmentTagAnswer(await db.write((tx) => renameAssessmentTag(tx, act, id, name, expected)));
+    },
   });
 
 export const ASSESSMENT_TAG_OPERATIONS = [declareCreateAssessmentTag, declareUpdateAssessmentTag];
+
+function assessmentTagAnswer({ id, name, version }: AssessmentTag) {
+  return versioned(version, { id, name });
+}

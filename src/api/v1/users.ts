@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import { banUserAs } from '../../domain/people/bans.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_RESULTS, MAX_TEXT, storedText } from '../../http/schemas.ts';
+import { versioned } from '../../http/versions.ts';
 import { idPath, V1_ACCESS } from './row-ids.ts';
 
 const User = Type.Object(
@@ -41,16 +42,18 @@ const declareBanUser = ({ addresses, clock, db, keys }: Context) =>
     params: idPath('The id of a user.', 6),
     answers: { 200: { description: 'The user is banned.', schema: User } },
     bodiless: [403, 404],
-    async handler({ caller, params }) {
-      const user = await db.write((tx) => banUserAs(tx, { actor: caller, now: clock() }, params.id));
+    versioned: true,
+    async handler({ caller, expected, params }) {
+      const act = { actor: caller, now: clock() };
+      const user = await db.write((tx) => banUserAs(tx, act, params.id, expected));
       const inviteUrl = user.accepted ? null : invitationUrl(addresses.clientBaseUrl, keys.secret, user);
-      return {
+      return versioned(user.version, {
         id: user.id,
         email: user.email,
         assessment_ids: user.assessmentIds,
         banned: true,
         ...(caller.admin ? { admin: user.admin, invite_url: inviteUrl } : {}),
-      };
+      });
     },
   });
 

@@ -9,6 +9,7 @@ import { isoTime } from '../../domain/shared/time.ts';
 import { MEDIUM_BODY } from '../../http/json-bodies.ts';
 import { operation } from '../../http/operation.ts';
 import { DateTime, MAX_RESULTS, nameText, storedText } from '../../http/schemas.ts';
+import { versioned } from '../../http/versions.ts';
 import { idPath, V1_ACCESS } from './row-ids.ts';
 import { vulnerabilityTagBody, VulnerabilityTagBody } from './vulnerability-tags.ts';
 
@@ -82,14 +83,17 @@ const declareUpdateVulnerability = ({ clock, db }: Context) =>
     bodyLimit: MEDIUM_BODY,
     answers: { 200: { description: 'The vulnerability as it is now.', schema: VulnerabilityBody } },
     inputs: { statusId: 'status_id', tagIds: 'tags', tagNames: 'tag_list' },
+    versioned: true,
     async handler({
       caller,
+      expected,
       params: { id },
       body: { status_id: statusId, tags: tagIds, tag_list: tagNames },
     }) {
       const act = { actor: caller, now: clock() };
       const change = { statusId, tagIds, tagNames };
-      return vulnerabilityBody(await db.write((tx) => updateVulnerability(tx, act, id, change)));
+      const vulnerability = await db.write((tx) => updateVulnerability(tx, act, id, change, expected));
+      return versioned(vulnerability.version, vulnerabilityBody(vulnerability));
     },
   });
 

@@ -2,6 +2,7 @@ import { assessmentsTables } from './0001-initial/assessments.ts';
 import { assetsTables } from './0001-initial/assets.ts';
 import { eventsTables } from './0001-initial/events.ts';
 import { jobsTables } from './0001-initial/jobs.ts';
+import { keptAnswersTables } from './0001-initial/kept-answers.ts';
 import { organizationsTables } from './0001-initial/organizations.ts';
 import { peopleTables } from './0001-initial/people.ts';
 import { signInTables } from './0001-initial/sign-in.ts';
@@ -22,5 +23,6 @@ export const initial: Migration = {
     ...signInTables(dialect),
     ...eventsTables(dialect),
     ...jobsTables(dialect),
+    ...keptAnswersTables(dialect),
   ],
 };

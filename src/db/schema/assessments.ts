@@ -7,7 +7,13 @@ export interface AssessmentsTables {
   group_member_counts: { group_id: number; role: string; members: number };
   assessments: AssessmentTable;
   assessment_access: { organization_id: number; assessment_id: number; user_id: number };
-  assessment_tags: { id: Generated<number>; organization_id: number; name: string; name_key: string };
+  assessment_tags: {
+    id: Generated<number>;
+    organization_id: number;
+    name: string;
+    name_key: string;
+    version: Generated<number>;
+  };
   assessment_taggings: { organization_id: number; assessment_id: number; tag_id: number };
   testing_sessions: TestingSessionTable;
 }

@@ -29,4 +29,5 @@ interface UserTable {
   invited_at: number | null;
   /** When a browser in which they signed in was used; tokens have times of their own. */
   last_seen_at: number | null;
+  version: Generated<number>;
 }

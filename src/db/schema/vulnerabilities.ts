@@ -19,6 +19,7 @@ interface VulnerabilityTable {
   cvss_score: number | null;
   created_at: number;
   updated_at: number;
+  version: Generated<number>;
 }
 
 interface VulnerabilityTagTable {
@@ -27,6 +28,7 @@ interface VulnerabilityTagTable {
   name: string;
   name_key: string;
   editable: number;
+  version: Generated<number>;
 }
 
 interface AttachmentTable {

@@ -6,6 +6,7 @@ import { recordChange } from '../shared/audit.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
 import { Failure, missing } from '../shared/failure.ts';
 import { cleanName } from '../shared/names.ts';
+import { type Expected, requireVersion } from '../shared/versions.ts';
 import {
   belongsToOrganization,
   listingWithin,
@@ -19,6 +20,7 @@ import {
 export interface AssessmentTag {
   id: number;
   name: string;
+  version: number;
 }
 
 export interface NewAssessmentTag {
@@ -36,6 +38,7 @@ interface AssessmentTagRow {
   id: number;
   organization_id: number;
   name: string;
+  version: number;
 }
 
 const assessmentByUid = prepare<{ uid: string }, Assessment>((db, p) =>
@@ -59,17 +62,20 @@ const holdTag = perReach((reach) =>
       .selectFrom('assessment_tags')
       .where('id', '=', p.id)
       .where((eb) => belongsToOrganization(reach, eb.ref('organization_id'), p))
-      .select(['id', 'organization_id', 'name'])
+      .select(['id', 'organization_id', 'name', 'version'])
       .modifyEnd(holdingRows(tx)),
   ),
 );
 
-const insertTag = prepareWrite<{ organization: number; name: string; key: string }, { id: number }>((tx, p) =>
+const insertTag = prepareWrite<
+  { organization: number; name: string; key: string },
+  { id: number; version: number }
+>((tx, p) =>
   tx
     .insertInto('assessment_tags')
     .values({ organization_id: p.organization, name: p.name, name_key: p.key })
     .onConflict((conflict) => conflict.columns(['organization_id', 'name_key']).doNothing())
-    .returning('id'),
+    .returning(['id', 'version']),
 );
 
 const insertTagging = prepareUnread<{ organization: number; assessment: number; tag: number }>((tx, p) =>
@@ -85,7 +91,7 @@ const renameTag = prepareWrite<
 >((tx, p) =>
   tx
     .updateTable('assessment_tags')
-    .set({ name: p.name, name_key: p.key })
+    .set((eb) => ({ name: p.name, name_key: p.key, version: eb('version', '+', eb.lit(1)) }))
     .where('id', '=', p.id)
     .where(({ not, exists, selectFrom }) =>
       not(
@@ -129,7 +135,7 @@ export async function createAssessmentTag(
     before: null,
     after: { name, assessment: input.assessment },
   });
-  return { id: tag.id, name };
+  return { id: tag.id, name, version: tag.version };
 }
 
 /**
@@ -157,20 +163,22 @@ export async function createAssessmentTagAs(
 /**
  * Renames an assessment tag.
  * @throws Failure `invalid` for a bad name, `missing` for a tag that is not of the caller's organization, `forbidden`
- *   for who is no admin of it, `conflict` for a name that another tag has
+ *   for who is no admin of it, `changed` for another version than is expected, `conflict` for a name that another tag has
  */
 export async function renameAssessmentTag(
   tx: Transaction,
   act: Act<Caller>,
   id: number,
   newName: string,
+  expected?: Expected,
 ): Promise<AssessmentTag> {
   const { actor: caller } = act;
   const name = cleanName('name', newName);
   const [tag] = await holdTag(reachOfAccount(caller))(tx, { ...reachParameters(caller), id });
   if (tag === undefined) throw missing('assessment tag');
   if (!administers(caller, tag.organization_id)) throw adminsOnly();
-  if (name === tag.name) return { id, name };
+  requireVersion(expected, tag.version);
+  if (name === tag.name) return { id, name, version: tag.version };
   const renamed = await renameTag(tx, { id, organization: tag.organization_id, name, key: nameKey(name) });
   if (renamed.length === 0) throw nameTaken(name);
   await recordChange(tx, act, {
@@ -180,7 +188,7 @@ export async function renameAssessmentTag(
     before: { name: tag.name },
     after: { name },
   });
-  return { id, name };
+  return { id, name, version: tag.version + 1 };
 }
 
 function adminsOnly(): Failure {

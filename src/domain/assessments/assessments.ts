@@ -1,5 +1,6 @@
 import type { Act } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
+import { countUserChange } from '../shared/accounts.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, invalid, missing } from '../shared/failure.ts';
 import { cleanName } from '../shared/names.ts';
@@ -111,6 +112,7 @@ export async function grantAssessmentAccess(
     .returning('user_id')
     .executeTakeFirst();
   if (granted === undefined) return;
+  await countUserChange(tx, userId);
   await recordChange(tx, act, {
     action: 'assessment.grant',
     object: ['assessment', assessmentUid],
@@ -134,6 +136,7 @@ export async function revokeAssessmentAccess(
     .returning('user_id')
     .executeTakeFirst();
   if (revoked === undefined) return;
+  await countUserChange(tx, userId);
   await recordChange(tx, act, {
     action: 'assessment.revoke',
     object: ['assessment', assessment.uid],

@@ -74,7 +74,7 @@ const countedGroupQuery = prepare<
  * @throws Failure `missing` for a group of another organization, as for none
  */
 export async function groupForCaller(db: Reader, caller: Caller, groupId: number): Promise<GroupForCaller> {
-  const [group] = await groupQuery(db, { group: storableId(groupId), callerId: caller.userId });
+  const [group] = await groupQuery(db, { group: storableId(groupId), callerId: caller.userId ?? -1 });
   return requireReach(caller, group);
 }
 
@@ -98,7 +98,7 @@ export async function listGroupMembers(
   groupId: number,
   { sort, descending, role, page, perPage }: MemberQuery,
 ): Promise<GroupMemberPage> {
-  const rows = await countedGroupQuery(db, { group: storableId(groupId), callerId: caller.userId });
+  const rows = await countedGroupQuery(db, { group: storableId(groupId), callerId: caller.userId ?? -1 });
   const group = requireReach(caller, rows[0]);
   if (group.callerRole === null && !administers(caller, group.organizationId)) {
     throw new Failure(

@@ -6,12 +6,14 @@ import { holdingRows } from '../../db/portable.ts';
 import { prepare, prepareUnread, prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, missing } from '../shared/failure.ts';
+import { type Expected, requireVersion } from '../shared/versions.ts';
 import { leaveAllGroups } from '../assessments/groups.ts';
 import { credentialsChanged } from '../tokens/credentials.ts';
 
 /** A user whom nobody can sign in as any more. */
 export interface BannedUser {
   id: number;
+  version: number;
   uid: string;
   email: string;
   admin: boolean;
@@ -27,6 +29,7 @@ export interface BannedUser {
 
 interface UserRow {
   id: number;
+  version: number;
   uid: string;
   email: string;
   organization_id: number | null;
@@ -43,6 +46,7 @@ const userById = prepare<{ id: number }, UserRow>((db, p) =>
     .selectFrom('users')
     .select([
       'id',
+      'version',
       'uid',
       'email',
       'organization_id',
@@ -88,13 +92,19 @@ const otherAdmin = prepare<{ organization: number; user: number }, { id: number 
     .limit(1),
 );
 
-const setBanned = prepareWrite<{ id: number; now: number }, { accepted_at: number | null }>((tx, p) =>
-  tx
-    .updateTable('users')
-    .set({ banned_at: p.now })
-    .where('id', '=', p.id)
-    .where('banned_at', 'is', null)
-    .returning('accepted_at'),
+/** Keeps others from changing a user until this is done, so that the version that was expected is the one that is banned. */
+const holdUser = prepareWrite<{ id: number }, { version: number }>((tx, p) =>
+  tx.selectFrom('users').select('version').where('id', '=', p.id).modifyEnd(holdingRows(tx)),
+);
+
+const setBanned = prepareWrite<{ id: number; now: number }, { accepted_at: number | null; version: number }>(
+  (tx, p) =>
+    tx
+      .updateTable('users')
+      .set((eb) => ({ banned_at: p.now, version: eb('version', '+', eb.lit(1)) }))
+      .where('id', '=', p.id)
+      .where('banned_at', 'is', null)
+      .returning(['accepted_at', 'version']),
 );
 
 const anyToken = prepare<{ user: number }, { id: string }>((db, p) =>
@@ -104,9 +114,15 @@ const anyToken = prepare<{ user: number }, { id: string }>((db, p) =>
 /**
  * Bans a user for a caller: an admin any user of their organization but themselves, staff any client user.
  * @throws Failure `missing` for a user of another organization and, for client users, of the staff; `forbidden` for a
- *   caller who is no admin, for the caller themselves, for staff, and for the last admin
+ *   caller who is no admin, for the caller themselves, for staff, and for the last admin; `changed` for another version
+ *   than is expected
  */
-export async function banUserAs(tx: Transaction, act: Act<Actor & Account>, id: number): Promise<BannedUser> {
+export async function banUserAs(
+  tx: Transaction,
+  act: Act<Actor & Account>,
+  id: number,
+  expected?: Expected,
+): Promise<BannedUser> {
   const { actor: caller } = act;
   const [user] = await userById(tx, { id });
   if (user === undefined || (user.id !== caller.userId && !belongsTo(caller, user.organization_id))) {
@@ -115,30 +131,46 @@ export async function banUserAs(tx: Transaction, act: Act<Actor & Account>, id: 
   if (!caller.admin && !caller.staff) throw new Failure('forbidden', 'Only admins ban users.');
   if (user.id === caller.userId) throw new Failure('forbidden', 'You cannot ban yourself.');
   if (user.staff === 1) throw new Failure('forbidden', 'Platform staff cannot be banned here.');
-  return banUser(tx, act, id);
+  return banUser(tx, act, id, expected);
 }
 
 /**
  * Bans a user, which ends their sessions, tokens and API keys at once; one who never signed in and has no
  * token is deleted instead, with everything that hangs on them; the address stays banned there. Banning a banned user changes nothing.
- * @throws Failure `missing` for an unknown user, `forbidden` for the last admin of an organization
+ * @throws Failure `missing` for an unknown user, `forbidden` for the last admin of an organization, `changed` for another
+ *   version than is expected
  */
-export async function banUser(tx: Transaction, act: Act, id: number): Promise<BannedUser> {
+export async function banUser(
+  tx: Transaction,
+  act: Act,
+  id: number,
+  expected?: Expected,
+): Promise<BannedUser> {
   const [user] = await userById(tx, { id });
   if (user === undefined) throw missing('user');
   const banned = await describe(tx, user);
-  if (user.banned_at !== null) return banned;
+  if (user.banned_at !== null) {
+    requireVersion(expected, user.version);
+    return banned;
+  }
   if (user.admin === 1 && user.organization_id !== null) {
     if (await isLastAdmin(tx, user.organization_id, id)) {
       throw new Failure('forbidden', 'This is the last admin of the organization, who cannot be banned.');
     }
   }
+  if (expected !== undefined) {
+    const [held] = await holdUser(tx, { id });
+    if (held === undefined) throw missing('user');
+    requireVersion(expected, held.version);
+  }
   const [set] = await setBanned(tx, { id, now: act.now });
   if (set === undefined) {
     // Someone else was faster, and has banned or deleted them.
-    if ((await userById(tx, { id })).length === 0) throw missing('user');
-    return banned;
+    const [now] = await userById(tx, { id });
+    if (now === undefined) throw missing('user');
+    return { ...banned, version: now.version };
   }
+  const { version } = set;
   await credentialsChanged(tx);
   const event = { object: ['user', id] as const, organizationId: user.organization_id };
   if (set.accepted_at !== null || (await anyToken(tx, { user: id })).length > 0) {
@@ -148,7 +180,7 @@ export async function banUser(tx: Transaction, act: Act, id: number): Promise<Ba
       before: { banned: false },
       after: { banned: true },
     });
-    return banned;
+    return { ...banned, version };
   }
   const groups = await leaveAllGroups(tx, user.id);
   await tx.deleteFrom('users').where('id', '=', id).execute();
@@ -160,7 +192,7 @@ export async function banUser(tx: Transaction, act: Act, id: number): Promise<Ba
     before: { uid, email, admin: banned.admin, assessments: banned.assessmentIds, groups },
     after: null,
   });
-  return { ...banned, accepted: false, deleted: true };
+  return { ...banned, version, accepted: false, deleted: true };
 }
 
 /** Keeps an address out of an organization until someone invites it there anew. */
@@ -199,6 +231,7 @@ async function describe(db: Reader, user: UserRow): Promise<BannedUser> {
       : await assessmentsWithAccess(db, { user: user.id });
   return {
     id: user.id,
+    version: user.version,
     uid: user.uid,
     email: user.email,
     admin: user.admin === 1,

@@ -87,7 +87,13 @@ export async function acceptInvitation(
     throw new Failure('conflict', 'This invitation is not open any more.');
   await tx
     .updateTable('users')
-    .set({ name, name_key: nameKey(name), password_hash: input.passwordHash, accepted_at: act.now })
+    .set((eb) => ({
+      name,
+      name_key: nameKey(name),
+      password_hash: input.passwordHash,
+      accepted_at: act.now,
+      version: eb('version', '+', 1),
+    }))
     .where('id', '=', userId)
     .execute();
   await recordChange(tx, actOfPerson(act, userId), {
@@ -113,7 +119,11 @@ export async function renewInvitation(tx: Transaction, act: Act, userId: number)
   const before = invitedAtOf(user);
   // Another time is another link, also within a millisecond.
   const invitedAt = Math.max(act.now, before + 1);
-  await tx.updateTable('users').set({ invited_at: invitedAt }).where('id', '=', userId).execute();
+  await tx
+    .updateTable('users')
+    .set((eb) => ({ invited_at: invitedAt, version: eb('version', '+', 1) }))
+    .where('id', '=', userId)
+    .execute();
   await recordChange(tx, act, {
     action: 'user.invite',
     object: ['user', userId],

@@ -100,7 +100,7 @@ export async function renameUser(tx: Transaction, act: Act, userId: number, name
   if (user.name === clean) return;
   await tx
     .updateTable('users')
-    .set({ name: clean, name_key: nameKey(clean) })
+    .set((eb) => ({ name: clean, name_key: nameKey(clean), version: eb('version', '+', 1) }))
     .where('id', '=', userId)
     .execute();
   await recordChange(tx, act, {

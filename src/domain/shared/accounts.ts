@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Account } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { holdingRows } from '../../db/portable.ts';
+import { prepareUnread } from '../../db/prepared.ts';
 
 /** What a select of `users` reads of an account's rights. */
 export const RIGHTS = [
@@ -38,4 +39,16 @@ export function accountOf({ organizationId, admin, staff, assigned }: RightsRow)
  */
 export async function holdAccount(tx: Transaction, userId: number): Promise<void> {
   await tx.selectFrom('users').select('id').where('id', '=', userId).modifyEnd(holdingRows(tx)).execute();
+}
+
+const raiseVersion = prepareUnread<{ id: number }>((tx, p) =>
+  tx
+    .updateTable('users')
+    .set((eb) => ({ version: eb('version', '+', eb.lit(1)) }))
+    .where('id', '=', p.id),
+);
+
+/** Moves the version of a user of whom something was changed that stands in another table: the assessments they reach. */
+export async function countUserChange(tx: Transaction, userId: number): Promise<void> {
+  await raiseVersion(tx, { id: userId });
 }

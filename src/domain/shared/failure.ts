@@ -14,8 +14,9 @@ export interface Fault {
  * - `forbidden`: it is there, and the caller's role or its own state does not allow the change
  * - `invalid`: the input has the right form and a wrong value; `faults` says where
  * - `conflict`: it clashes with what exists
+ * - `changed`: it is not of the version that was expected
  */
-export type FailureKind = 'missing' | 'forbidden' | 'invalid' | 'conflict';
+export type FailureKind = 'missing' | 'forbidden' | 'invalid' | 'conflict' | 'changed';
 
 /** What a rule of the domain refuses. The faces turn it into their own error body. */
 export class Failure extends Error {

@@ -23,6 +23,7 @@ function kindOf({ staff, assigned }: Account): CallerKind {
 
 /** The parameters that the conditions below need. */
 export interface ReachParameters {
+  /** -1 for the command line, which has no account. */
   callerId: number;
   /** -1 for staff, who are of no organization. */
   callerOrganizationId: number;
@@ -64,7 +65,7 @@ export function reachOfAccount(account: Account): CallerReach {
 }
 
 export function reachParameters(caller: Caller): ReachParameters {
-  return { callerId: caller.userId, callerOrganizationId: caller.organizationId ?? -1 };
+  return { callerId: caller.userId ?? -1, callerOrganizationId: caller.organizationId ?? -1 };
 }
 
 /** @returns the condition that a row of `assets`, found by other means, is within reach */

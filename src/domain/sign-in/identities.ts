@@ -205,7 +205,7 @@ async function accept(tx: Transaction, act: Act, account: Account): Promise<void
   if (account.accepted_at !== null) return;
   await tx
     .updateTable('users')
-    .set({ accepted_at: act.now })
+    .set((eb) => ({ accepted_at: act.now, version: eb('version', '+', 1) }))
     .where('id', '=', account.id)
     .where('accepted_at', 'is', null)
     .execute();

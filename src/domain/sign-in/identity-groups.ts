@@ -35,7 +35,7 @@ async function setAdmin(
   if (!keeps) {
     await tx
       .updateTable('users')
-      .set({ admin: admin ? 1 : 0 })
+      .set((eb) => ({ admin: admin ? 1 : 0, version: eb('version', '+', 1) }))
       .where('id', '=', user.id)
       .execute();
     await credentialsChanged(tx);

@@ -69,6 +69,7 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: Dialect):
     organization_id ${int} not null references organizations (id),
     name ${text} not null,
     name_key ${text} not null,
+    version ${int} not null default 1,
     unique (organization_id, name_key),
     unique (organization_id, id)
   ) ${table}`,

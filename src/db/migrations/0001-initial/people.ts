@@ -18,6 +18,7 @@ export const peopleTables = ({ id, int, text, table, clustered }: Dialect): stri
     created_at ${int} not null,
     invited_at ${int},
     last_seen_at ${int},
+    version ${int} not null default 1,
     check ((organization_id is null) = (staff = 1))
   ) ${table}`,
   `create unique index users_by_organization on users (organization_id, id)`,

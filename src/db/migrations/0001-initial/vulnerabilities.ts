@@ -13,6 +13,7 @@ export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }:
     cvss_score ${real} check (cvss_score between 0 and 10),
     created_at ${int} not null,
     updated_at ${int} not null,
+    version ${int} not null default 1,
     unique (organization_id, id),
     foreign key (organization_id, assessment_id) references assessments (organization_id, id)
   ) ${table}`,
@@ -24,6 +25,7 @@ export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }:
     name ${text} not null,
     name_key ${text} not null,
     editable ${int} not null default 1 check (editable in (0, 1)),
+    version ${int} not null default 1,
     unique (organization_id, name_key),
     unique (organization_id, id)
   ) ${table}`,

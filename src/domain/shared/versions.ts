@@ -1,0 +1,15 @@
+import { Failure } from './failure.ts';
+
+/** The versions of a thing that a change wants to find there; `*` is any. */
+export type Expected = '*' | ReadonlySet<number>;
+
+/**
+ * To be called in the unit of work once the thing is held and found to be within reach, after what a role forbids and
+ * before what the database refuses (docs/decided.md, section 4).
+ * @param expected absent: nothing is compared
+ * @throws Failure `changed` when the thing has another version
+ */
+export function requireVersion(expected: Expected | undefined, version: number): void {
+  if (expected === undefined || expected === '*' || expected.has(version)) return;
+  throw new Failure('changed', 'It was changed since you read it: If-Match names another version.');
+}

@@ -1,0 +1,131 @@
+import fastify from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openOperations, type OperationsInProcess } from '../../src/app.ts';
+import { operator } from '../../src/auth/callers.ts';
+import { renameAssessmentTag } from '../../src/domain/assessments/assessment-tags.ts';
+import { letOperatorIn } from '../../src/http/area-plugin.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let operations: OperationsInProcess;
+
+beforeAll(async () => {
+  server = await startTestServer({ rateLimit: 1 });
+  world = worldOf(server);
+  operations = await openOperations(server.context);
+});
+afterAll(async () => {
+  await operations.close();
+  await server.close();
+});
+
+describe('The operations in process', () => {
+  it('reach everything of every organization, without a token and a limit', async () => {
+    for (const uid of ['one', 'two']) {
+      await world.organization(uid);
+      const { uid: assessment_id } = await world.assessment(uid);
+      const { id } = await world.group(uid);
+      const asset = await world.asset({ organization: uid, writableBy: 'client' });
+      await world.list(assessment_id, asset.uid);
+      const member = await world.user({ organization: uid });
+      const tags = `/api/tagging/v1.0/organizations/${uid}/tags`;
+      const named = [{ name: 'by command', entities: [{ uid: asset.uid }] }];
+      const criticality = { organizationUid: uid, criticality: 'high', assetUids: [asset.uid] };
+      const answers = [
+        await operations.request({
+          method: 'POST',
+          url: '/v1/assessment_tags',
+          payload: { name: 'by command', assessment_id },
+          headers: { 'idempotency-key': 'of no account' },
+        }),
+        await operations.request({ url: `/v1/assessments/${assessment_id}/testing_hours` }),
+        await operations.request({ method: 'DELETE', url: `/v1/users/${member.id}` }),
+        await operations.request({ method: 'POST', url: tags, payload: { tags: named } }),
+        await operations.request({
+          method: 'POST',
+          url: '/api/asset/v2/bulk/assets/criticality:update',
+          payload: criticality,
+        }),
+        await operations.request({ url: `/api/assessment/v1/assessment-groups/${id}/members` }),
+        await operations.request({ url: `/api/streaming/v1/${uid}/assets/${asset.uid}/ports` }),
+      ];
+      expect(answers.map(({ statusCode }) => statusCode)).toEqual([201, 200, 200, 201, 200, 200, 200]);
+      expect(answers[2]?.json()).toMatchObject({ banned: true, admin: false });
+      expect(answers[4]?.json()).toEqual({ updatedCount: 1 });
+      expect(answers[0]?.headers).not.toHaveProperty('ratelimit');
+    }
+  });
+
+  it('are in the audit log as the command line, with no account', async () => {
+    await world.organization('audited');
+    const { uid: assessment_id } = await world.assessment('audited');
+    const answer = await operations.request({
+      method: 'POST',
+      url: '/v1/assessment_tags',
+      payload: { name: 'told', assessment_id },
+    });
+    const events = await world.auditEvents();
+    expect(events.find((event) => event.request_id === answer.headers['x-request-id'])).toMatchObject({
+      action: 'assessment-tag.create',
+      actor_kind: 'command_line',
+      user_id: null,
+      credential_id: null,
+      address: null,
+    });
+  });
+
+  it('answer errors as a server does', async () => {
+    const missing = await operations.request({ url: '/v1/assessments/none/testing_hours' });
+    expect([missing.statusCode, missing.headers['content-type']]).toEqual([
+      404,
+      'application/problem+json; charset=utf-8',
+    ]);
+    const unknown = await operations.request({ url: '/v1/nothing' });
+    expect([unknown.statusCode, unknown.json().type]).toEqual([
+      404,
+      `${server.context.addresses.errorTypeBase}/v1/not-found`,
+    ]);
+    expect((await operations.request({ method: 'POST', url: '/v1/users/1' })).statusCode).toBe(405);
+    const bad = await operations.request({ method: 'POST', url: '/v1/assessment_tags', payload: {} });
+    expect(bad.statusCode).toBe(422);
+  });
+
+  it('have nothing that listens: no pages, no metrics, no way to the app', async () => {
+    for (const url of ['/metrics', '/account', '/oauth/authorize', '/openapi.json'])
+      expect([url, (await operations.request({ url })).statusCode]).toEqual([url, 404]);
+    expect(Object.keys(operations)).toEqual(['request', 'close']);
+  });
+
+  it('open nothing on the server beside them, whatever a request says', async () => {
+    const headers = { 'x-operator': 'true', authorization: 'command_line' };
+    expect((await server.request('GET', '/v1/assessments/none/testing_hours', { headers })).status).toBe(401);
+  });
+});
+
+describe('An app that takes everybody for the operator', () => {
+  it('answers nobody once it listens', async () => {
+    const app = fastify();
+    app.decorateRequest('caller', null);
+    letOperatorIn(app);
+    app.get('/', { config: { operation: 'x', access: 'open' } }, async ({ caller }) => caller?.kind);
+    expect((await app.inject('/')).body).toBe('command_line');
+    const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+    expect((await fetch(origin)).status).toBe(500);
+    expect((await app.inject('/')).statusCode).toBe(500);
+    await app.close();
+  });
+});
+
+describe('The act of an operator', () => {
+  it('passes the rules that ask what their caller may do', async () => {
+    await world.organization('acted');
+    const { uid } = await world.assessment('acted');
+    const tag = await world.assessmentTag(uid, 'before');
+    const renamed = await server.context.db.write((tx) =>
+      renameAssessmentTag(tx, operator(Date.now()), tag.id, 'after'),
+    );
+    expect(renamed).toEqual({ id: tag.id, name: 'after', version: 2 });
+  });
+});
