@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { letOperatorIn, registerArea } from '../../src/http/area-plugin.ts';
 import { AREAS } from '../../src/http/areas.ts';
+import { registerDescription } from '../../src/http/openapi.ts';
 import { operation } from '../../src/http/operation.ts';
 import { readExpected, versioned } from '../../src/http/versions.ts';
 import { API_SCOPE } from '../../src/auth/scopes.ts';
@@ -300,6 +301,24 @@ describe('A GET of one thing', () => {
     expect([other.statusCode, other.headers.etag === etag]).toEqual([200, false]);
     const head = await app.inject({ method: 'HEAD', url: '/v1/things/admin' });
     expect([head.statusCode, head.headers.etag, head.body]).toEqual([200, etag, '']);
+    await app.close();
+  });
+
+  it('is described as the companion that it is, with its 304 and what it is asked by', async () => {
+    const app = fastify();
+    for (const name of ['caller', 'expected', 'repeat', 'change']) app.decorateRequest(name, undefined);
+    await registerDescription(app, server.context);
+    registerArea(app, AREAS.v1, [declare], server.context);
+    await app.ready();
+    const described = JSON.parse(JSON.stringify(app.swagger())).paths['/v1/things/{as}'].get;
+    expect(described).toMatchObject({
+      'x-companion': true,
+      responses: { 200: { headers: { ETag: {} } }, 304: { headers: { ETag: {} } } },
+    });
+    expect(described.responses['304']).not.toHaveProperty('content');
+    expect(described.parameters.map(({ name }: { name: string }) => name)).toEqual(['as', 'If-None-Match']);
+    const { paths } = (await server.request('GET', '/openapi.json')).body;
+    expect(paths['/v1/vulnerabilities/{id}'].patch).not.toHaveProperty('x-companion');
     await app.close();
   });
 });
