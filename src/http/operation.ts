@@ -137,6 +137,7 @@ export function registerOperation(
   const rule = declared.repeats === true ? {} : declared.repeats;
   const repeats = rule && new Repeats(context, rule);
   const versioned = declared.versioned === true;
+  const isCompanion = number > LAST_SPECIFIED;
   const addressOf = (path: string) => publicAddress(area, context) + path;
   for (const url of [declared.path, declared.alsoAt]) {
     if (url === undefined) continue;
@@ -144,9 +145,14 @@ export function registerOperation(
       method,
       url,
       bodyLimit,
-      ...(total === undefined
-        ? {}
-        : { validatorCompiler: compileValidatorWith(total as TotalLimit<unknown>) }),
+      ...(isCompanion || total !== undefined
+        ? {
+            validatorCompiler: compileValidatorWith({
+              total: total as TotalLimit<unknown> | undefined,
+              nullIsAbsent: isCompanion,
+            }),
+          }
+        : {}),
       config: {
         operation: id,
         access,
@@ -161,7 +167,7 @@ export function registerOperation(
         operationId: id,
         summary: `${number}. ${declared.summary}`,
         description: declared.description,
-        ...(number > LAST_SPECIFIED ? { 'x-companion': true } : {}),
+        ...(isCompanion ? { 'x-companion': true } : {}),
         ...(params === undefined ? {} : { params }),
         ...(query === undefined ? {} : { querystring: query }),
         ...(body === undefined ? {} : { body }),

@@ -2,6 +2,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { type JsonSchema, mapSchema } from './map-schema.ts';
+import { nullMembersOf } from './null-members.ts';
 import { Problem } from './problems.ts';
 import { batchesOf, findOversized, findTooMany, type TotalLimit } from './batches.ts';
 import { describeFaults, faultsOf } from './validation-faults.ts';
@@ -49,11 +50,19 @@ function newAjv(options: { allErrors: boolean }): Ajv {
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =>
   httpPart === 'body' ? bodyValidator(schema) : parameterValidator(schema);
 
-/** The same for a route whose bodies have a limit in all. */
+/** What a route says of its bodies beside their schema. */
+export interface BodyRules {
+  /** A limit in all. */
+  total?: TotalLimit<unknown> | undefined;
+  /** Whether a member that is `null` is as good as an absent one, unless its schema has a meaning for that. */
+  nullIsAbsent?: boolean;
+}
+
+/** The same for a route that has such rules. */
 export const compileValidatorWith =
-  (total: TotalLimit<unknown>): FastifySchemaCompiler<TSchema> =>
+  (rules: BodyRules): FastifySchemaCompiler<TSchema> =>
   (route) =>
-    route.httpPart === 'body' ? bodyValidator(route.schema, total) : compileValidator(route);
+    route.httpPart === 'body' ? bodyValidator(route.schema, rules) : compileValidator(route);
 
 function parameterValidator(schema: TSchema): (input: unknown) => Validated {
   const validator = compileLater(
@@ -114,7 +123,11 @@ function fromText(value: unknown, schema: JsonSchema): unknown {
   return types.includes('boolean') ? (BOOLEANS.get(value) ?? value) : value;
 }
 
-function bodyValidator(schema: TSchema, total?: TotalLimit<unknown>): (input: unknown) => Validated {
+function bodyValidator(
+  schema: TSchema,
+  { total, nullIsAbsent = false }: BodyRules = {},
+): (input: unknown) => Validated {
+  const dropNulls = nullIsAbsent ? nullMembersOf(schema as JsonSchema) : undefined;
   const storable = withStorableText(schema as JsonSchema);
   const firstFault = compileLater(first, storable);
   const types = typesOnly(schema as JsonSchema);
@@ -124,6 +137,7 @@ function bodyValidator(schema: TSchema, total?: TotalLimit<unknown>): (input: un
   const batches = batchesOf(schema as JsonSchema);
 
   return (body) => {
+    dropNulls?.(body);
     const valid = firstFault();
     if (valid(body)) {
       const tooMany = total && findTooMany(body, total);

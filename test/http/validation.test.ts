@@ -5,7 +5,7 @@ import { nameFault } from '../../src/domain/shared/names.ts';
 import { offendingValue } from '../../src/http/offending-value.ts';
 import type { Problem } from '../../src/http/problems.ts';
 import { nameText } from '../../src/http/schemas.ts';
-import { compileValidator } from '../../src/http/validation.ts';
+import { compileValidator, compileValidatorWith } from '../../src/http/validation.ts';
 import { expectProblem } from '../harness/problems.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
@@ -53,6 +53,43 @@ describe('A schema', () => {
     expect(
       [{ id: 0 }, { id: 'abc' }, { id: 'a\0' }, { id: 1, notes: { any: '\ud800' } }].map(kindOf),
     ).toEqual(Array(4).fill('validation-failed'));
+  });
+});
+
+describe('A body in which null is as good as absent', () => {
+  const Part = Type.Object({ uid: Type.String(), note: Type.Optional(Type.String()) });
+  const lenient = compileValidatorWith({ nullIsAbsent: true })({
+    schema: Type.Object({
+      name: Type.String(),
+      size: Type.Optional(Type.Integer()),
+      due: Type.Optional(Type.Unsafe({ type: ['string', 'null'], maxLength: 10 })),
+      parts: Type.Optional(Type.Array(Type.Union([Type.Integer(), Part]))),
+      filter: Type.Optional(Type.Object({ size: Type.Optional(Type.Integer()) })),
+    }),
+    httpPart: 'body',
+    method: 'POST',
+    url: '/',
+  }) as (input: unknown) => Answer;
+
+  it('loses what is null, but where that means something', () => {
+    const body = {
+      name: 'a',
+      size: null,
+      due: null,
+      parts: [1, { uid: 'x', note: null }],
+      filter: { size: null },
+      more: null,
+    };
+    const kept = { name: 'a', due: null, parts: [1, { uid: 'x' }], filter: {}, more: null };
+    expect(lenient(body)).toEqual({ value: kept });
+  });
+
+  it('lacks what is required and null, and has no null for an item', () => {
+    expect(lenient({ name: null }).error?.details.faults).toEqual([
+      { property: 'name', message: 'is required' },
+    ]);
+    expect(lenient({ name: 'a', parts: [null] }).error?.kind).toBe('invalid-request');
+    expect(lenient(null).error?.kind).toBe('invalid-request');
   });
 });
 

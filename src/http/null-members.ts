@@ -1,0 +1,51 @@
+import type { JsonSchema } from './map-schema.ts';
+
+type Drop = (value: unknown) => void;
+
+/**
+ * For a body in which `null` is as good as absent (docs/companions.md, section 1): a member that is `null` goes, at any
+ * depth, unless its schema has a meaning for that.
+ * @returns a function that takes them out of a body; it does nothing to what is of another form
+ */
+export function nullMembersOf(schema: JsonSchema): Drop {
+  return dropOf(schema) ?? (() => {});
+}
+
+function dropOf(schema: JsonSchema): Drop | undefined {
+  const choices = choicesOf(schema);
+  const members = new Map<string, { keeps: boolean; inner: Drop | undefined }>();
+  const items: Drop[] = [];
+  for (const choice of choices) {
+    const { properties = {}, items: item } = choice as {
+      properties?: Record<string, JsonSchema>;
+      items?: JsonSchema;
+    };
+    for (const [name, property] of Object.entries(properties)) {
+      const keeps = choicesOf(property).some(({ type }) => [type].flat().includes('null'));
+      members.set(name, { keeps, inner: dropOf(property) });
+    }
+    const inner = item === undefined ? undefined : dropOf(item);
+    if (inner !== undefined) items.push(inner);
+  }
+  if (members.size === 0 && items.length === 0) return undefined;
+  return (value) => {
+    if (typeof value !== 'object' || value === null) return;
+    if (Array.isArray(value)) {
+      for (const inner of items) value.forEach(inner);
+      return;
+    }
+    const object = value as Record<string, unknown>;
+    for (const name of Object.keys(object)) {
+      const member = members.get(name);
+      if (member === undefined) continue;
+      if (object[name] === null && !member.keeps) delete object[name];
+      else member.inner?.(object[name]);
+    }
+  };
+}
+
+/** The schema, and what it may be instead. */
+function choicesOf(schema: JsonSchema): JsonSchema[] {
+  const { anyOf, oneOf } = schema as { anyOf?: JsonSchema[]; oneOf?: JsonSchema[] };
+  return [schema, ...(anyOf ?? oneOf ?? []).flatMap(choicesOf)];
+}
