@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import type { Chosen, Filter, FilterKind, Filters, FilterValues } from '../domain/shared/filters.ts';
+import { isDay, momentOf } from '../domain/shared/time.ts';
 import { Problem } from './problems.ts';
 
 /** How an area writes the query of a list. */
@@ -127,36 +128,16 @@ const KINDS: { readonly [K in FilterKind]: (filter: Filter) => KindOfParameter }
 
 const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
 
-const MOMENT =
-  /^\d{4}-\d\d-\d\d(?:[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$/;
-
-/**
- * @param source where the text came from, for the fault
- * @returns milliseconds since 1970; a moment without an offset is UTC (docs/companions.md, section 1)
- */
-export function readMoment(text: string, source: string): number {
-  if (MOMENT.test(text)) {
-    const date = readDay(text.slice(0, 10), source);
-    const [clock = '', offset = 'Z'] = text.slice(11).split(/(?=[Zz+-])/);
-    // A space before an offset is a plus that the query wrote as such.
-    const zone = /^[Zz]$/.test(offset) ? 'Z' : offset.replace(/^(...)(\d\d)$/, '$1:$2');
-    const time = Date.parse(`${date}T${clock === '' ? '00:00' : clock.toUpperCase()}${zone}`);
-    if (!Number.isNaN(time)) return time;
-  }
+/** @returns milliseconds since 1970, of a moment that the source names */
+function readMoment(text: string, source: string): number {
+  const moment = momentOf(text);
+  if (moment !== undefined) return moment;
   throw wrongValue(source, 'must be a date and time such as 2026-11-21T10:30:00Z', text);
 }
 
-/** @returns the text of a day that is in the calendar */
-export function readDay(text: string, source: string): string {
+function readDay(text: string, source: string): string {
   if (isDay(text)) return text;
   throw wrongValue(source, 'must be a date such as 2026-11-21', text);
-}
-
-/** @returns whether the text is a day of the calendar, as `2026-11-22` */
-export function isDay(text: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
 function wrongValue(source: string, message: string, value: unknown): Problem {

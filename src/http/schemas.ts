@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import type { Area } from './areas.ts';
 import { MAX_NAME_LENGTH, NAME_PATTERN } from '../domain/shared/names.ts';
 import { mediaTypeOf } from './problems.ts';
@@ -35,6 +35,19 @@ export const storedText = (example: string) =>
 /** The same, which may be unknown: type and null in one, and not a union, which the serializer would try in turn. */
 export const unknownText = (example: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: MAX_STORED_TEXT, examples: [example] });
+
+/**
+ * The same schema, of what may be `null` as well: in an answer where nothing is known, in a body where `null` means
+ * something (elsewhere in the body of a companion it is as good as absent).
+ */
+export function orNull<S extends TSchema>(schema: S): Type.TUnsafe<Static<S> | null> {
+  const { type, enum: values, ...rest } = schema as S & { type?: unknown; enum?: unknown[] };
+  return Type.Unsafe<Static<S> | null>({
+    ...rest,
+    type: [type, 'null'].flat(),
+    ...(values === undefined ? {} : { enum: [...values, null] }),
+  });
+}
 
 /** What is true of the largest answers that nobody pages. */
 export const MAX_RESULTS = 1_000_000;

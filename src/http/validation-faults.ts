@@ -27,7 +27,7 @@ function faultOf(error: ErrorObject): Fault {
 function messageOf(error: ErrorObject): string {
   switch (error.keyword) {
     case 'enum':
-      return `must be one of ${(error.params as { allowedValues: unknown[] }).allowedValues.join(', ')}`;
+      return `must be one of ${(error.params as { allowedValues: (string | number | null)[] }).allowedValues.filter((value) => value !== null).join(', ')}`;
     case 'minItems':
       return 'must have at least one item';
     case 'uniqueItems':

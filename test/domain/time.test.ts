@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isoTime } from '../../src/domain/shared/time.ts';
+import { isDay, isoTime, momentOf } from '../../src/domain/shared/time.ts';
 
 it.each([
   0,
@@ -23,3 +23,27 @@ it.each([
 it('throws for what is no time', () => {
   expect(() => isoTime(Number.NaN)).toThrow(RangeError);
 });
+
+it.each([
+  ['2026-11-22', '2026-11-22T00:00:00.000Z'],
+  ['2026-11-22T10:30', '2026-11-22T10:30:00.000Z'],
+  ['2026-11-22T10:30:05.1239Z', '2026-11-22T10:30:05.123Z'],
+  ['2026-11-22 10:30:00+0230', '2026-11-22T08:00:00.000Z'],
+  ['2026-11-22t10:30:00-02:30', '2026-11-22T13:00:00.000Z'],
+  ['2026-11-22t10:30:00z', '2026-11-22T10:30:00.000Z'],
+])('reads %s', (text, time) => {
+  expect(new Date(momentOf(text) ?? Number.NaN).toISOString()).toBe(time);
+});
+
+it.each(['', 'now', '2026-02-29', '2026-11-22T24:00', '2026-11-22T10:30:60Z', '1e3', '2026-11-22T10:30Z '])(
+  'reads no moment in %j',
+  (text) => expect(momentOf(text)).toBeUndefined(),
+);
+
+it.each([
+  ['2024-02-29', true],
+  ['2026-02-29', false],
+  ['2026-13-01', false],
+  ['2026-1-1', false],
+  ['2026-11-22T00:00', false],
+])('%s is a day: %s', (text, day) => expect(isDay(text)).toBe(day));

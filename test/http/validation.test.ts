@@ -4,7 +4,7 @@ import { idPath } from '../../src/api/v1/row-ids.ts';
 import { nameFault } from '../../src/domain/shared/names.ts';
 import { offendingValue } from '../../src/http/offending-value.ts';
 import type { Problem } from '../../src/http/problems.ts';
-import { nameText } from '../../src/http/schemas.ts';
+import { nameText, orNull } from '../../src/http/schemas.ts';
 import { compileValidator, compileValidatorWith } from '../../src/http/validation.ts';
 import { expectProblem } from '../harness/problems.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -374,4 +374,13 @@ describe('Through the server', () => {
       failedValidations: response.body.failedValidations,
     });
   });
+});
+
+it('A choice that may be null is told without it', () => {
+  const kind = Type.Optional(orNull(Type.Enum(['a', 'b'], { type: 'string' })));
+  const choose = validatorOf(Type.Object({ kind }), 'body');
+  expect([choose({ kind: null }).error, choose({ kind: 'a' }).error]).toEqual([undefined, undefined]);
+  expect(choose({ kind: 'c' }).error?.details.faults).toEqual([
+    { property: 'kind', message: 'must be one of a, b', value: 'c' },
+  ]);
 });

@@ -24,3 +24,25 @@ export function isoTime(milliseconds: number): string {
   const second = TWO[Math.floor(rest / 1_000) % 60];
   return `${knownDate}${hour}:${minute}:${second}.${THREE[rest % 1_000]}Z`;
 }
+
+const MOMENT =
+  /^\d{4}-\d\d-\d\d(?:[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$/;
+
+/**
+ * @returns milliseconds since 1970, of ISO 8601; a moment without an offset is UTC (docs/companions.md, section 1).
+ *   `undefined` for what is none
+ */
+export function momentOf(text: string): number | undefined {
+  if (!MOMENT.test(text) || !isDay(text.slice(0, 10))) return undefined;
+  const [clock = '', offset = 'Z'] = text.slice(11).split(/(?=[Zz+-])/);
+  const zone = /^[Zz]$/.test(offset) ? 'Z' : offset.replace(/^(...)(\d\d)$/, '$1:$2');
+  const time = Date.parse(`${text.slice(0, 10)}T${clock === '' ? '00:00' : clock}${zone}`);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** @returns whether the text is a day of the calendar, as `2026-11-22` */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
