@@ -10,6 +10,7 @@ import { worldOf } from './harness/world.ts';
 /** What a request can name: of one tenant, or of none. */
 interface Names {
   organization: string;
+  organizationId: number;
   assessment: string;
   vulnerability: number;
   vulnerabilityTag: number;
@@ -134,6 +135,19 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     method: 'GET',
     path: `/v1/vulnerability_tags?filter[organization_uid][]=${other.organization}`,
   }),
+  '33 create a vulnerability tag': (other) => ({
+    method: 'POST',
+    path: '/v1/vulnerability_tags',
+    body: { name: 'stolen', organization_profile_id: other.organizationId },
+  }),
+  '34 list assessment tags': (other) => ({
+    method: 'GET',
+    path: `/v1/assessment_tags?filter[organization_uid][]=${other.organization}`,
+  }),
+  '35 delete an assessment tag': (other) => ({
+    method: 'DELETE',
+    path: `/v1/assessment_tags/${other.assessmentTag}`,
+  }),
   '14 read ports': (other) => ({
     method: 'GET',
     path: `/api/streaming/v1/${other.organization}/assets/${other.asset}/ports`,
@@ -146,6 +160,7 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
 
 const NOTHING: Names = {
   organization: 'nosuchorganization',
+  organizationId: 987_654_321,
   assessment: 'no-such-assessment',
   vulnerability: 987_654_321,
   vulnerabilityTag: 987_654_321,
@@ -235,7 +250,7 @@ afterAll(() => server.close());
 async function tenant(uid: string) {
   const { db, clock } = server.context;
   const act = () => commandLine(clock());
-  await world.organization(uid);
+  const { id: organizationId } = await world.organization(uid);
   const admin = await world.user({ organization: uid, admin: true });
   const member = await world.user({ organization: uid });
   const outsider = await world.user({ organization: uid });
@@ -273,6 +288,7 @@ async function tenant(uid: string) {
   });
   const names: Names = {
     organization: uid,
+    organizationId,
     assessment: assessment.uid,
     vulnerability: vulnerability.id,
     vulnerabilityTag: vulnerabilityTag.id,
@@ -336,7 +352,7 @@ describe('Tenants never see each other', () => {
     const admin = credentials.find(({ name }) => name === 'admin with all scopes') as Credential;
     const refused: string[] = [];
     // What ends something comes last, and a ban after all that names its user.
-    const endings = (name: string) => [/^1 /, /^13 /, /^6 /].findIndex((ending) => ending.test(name));
+    const endings = (name: string) => [/^1 /, /^35 /, /^13 /, /^6 /].findIndex((ending) => ending.test(name));
     const inOrder = Object.entries(OPERATIONS).sort(([a], [b]) => endings(a) - endings(b));
     for (const [name, build] of inOrder) {
       const attempt = build(own, own);

@@ -121,15 +121,26 @@ describe('The API description', () => {
   });
 
   it('has its sections and operations in the order of the specification', () => {
-    const sections = document.tags.map(({ name }: { name: string }): number[] =>
+    const sections = document.tags.map(({ name }: { name: string }) =>
       operations()
         .filter(({ operation }) => operation.tags[0] === name)
-        .map(({ operation }) => parseInt(operation.summary, 10)),
-    );
+        .map(({ path, operation }) => ({ path, number: parseInt(operation.summary, 10) })),
+    ) as { path: string; number: number }[][];
     const ascending = (numbers: number[]) => numbers.toSorted((one, other) => one - other);
-    for (const numbers of sections) expect(numbers).toEqual(ascending(numbers));
+    for (const section of sections) {
+      // A path stands where its first operation does, and has its others there.
+      const paths = [...new Set(section.map(({ path }) => path))];
+      const numbers = paths.map((at) =>
+        section.filter(({ path }) => path === at).map(({ number }) => number),
+      );
+      for (const some of numbers) expect(some).toEqual(ascending(some));
+      const firsts = numbers.map(([first = 0]) => first);
+      expect(firsts).toEqual(ascending(firsts));
+    }
     // Each section begins with operations of the specification, and has companions after them.
-    const specified = sections.flatMap((numbers: number[]) => numbers.filter((number) => number <= 14));
+    const specified = sections.flatMap((section) =>
+      section.map(({ number }) => number).filter((number) => number <= 14),
+    );
     expect(specified).toEqual(Array.from({ length: 14 }, (_, index) => index + 1));
   });
 

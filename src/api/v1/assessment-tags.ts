@@ -3,9 +3,12 @@ import type { Context } from '../../context.ts';
 import {
   type AssessmentTag,
   createAssessmentTagAs,
+  deleteAssessmentTag,
   renameAssessmentTag,
 } from '../../domain/assessments/assessment-tags.ts';
+import { assessmentTagList } from '../../domain/assessments/assessment-tag-list.ts';
 import { SMALL_BODY } from '../../http/json-bodies.ts';
+import { listOperation } from '../../http/lists.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_TEXT, nameText, storedText } from '../../http/schemas.ts';
 import { versioned } from '../../http/versions.ts';
@@ -74,7 +77,52 @@ const declareUpdateAssessmentTag = ({ clock, db }: Context) =>
     },
   });
 
-export const ASSESSMENT_TAG_OPERATIONS = [declareCreateAssessmentTag, declareUpdateAssessmentTag];
+const CountedAssessmentTagBody = Type.Object(
+  {
+    ...AssessmentTag.properties,
+    count: Type.Integer({ minimum: 0, description: 'How many assessments that you reach have it.' }),
+  },
+  { title: 'Counted assessment tag' },
+);
+
+const declareListAssessmentTags = (context: Context) =>
+  listOperation(context, {
+    id: 'listAssessmentTags',
+    number: 34,
+    summary: 'List assessment tags',
+    description: 'The assessment tags of the organization, by name. For its users, and for staff.',
+    path: '/assessment_tags',
+    access: V1_ACCESS,
+    style: 'v1',
+    list: assessmentTagList,
+    filters: { search: 'A part of the name, without regard to case.' },
+    usualSort: { order: 'name' },
+    schema: CountedAssessmentTagBody,
+    row: ({ id, name, count }) => ({ id, name, count }),
+  });
+
+const declareDeleteAssessmentTag = ({ clock, db }: Context) =>
+  operation({
+    id: 'deleteAssessmentTag',
+    number: 35,
+    summary: 'Delete an assessment tag',
+    description: 'Deletes the tag and takes it off every assessment. For organization admins.',
+    method: 'DELETE',
+    path: '/assessment_tags/:id',
+    access: V1_ACCESS,
+    params: idPath('The id of an assessment tag.', 2),
+    answers: { 204: { description: 'The tag is deleted.' } },
+    versioned: true,
+    handler: ({ caller, expected, params: { id } }) =>
+      db.write((tx) => deleteAssessmentTag(tx, { actor: caller, now: clock() }, id, expected)),
+  });
+
+export const ASSESSMENT_TAG_OPERATIONS = [
+  declareCreateAssessmentTag,
+  declareUpdateAssessmentTag,
+  declareListAssessmentTags,
+  declareDeleteAssessmentTag,
+];
 
 function assessmentTagAnswer({ id, name, version }: AssessmentTag) {
   return versioned(version, { id, name });

@@ -84,6 +84,17 @@ const insertTagging = prepareUnread<{ organization: number; assessment: number; 
     .values({ organization_id: p.organization, assessment_id: p.assessment, tag_id: p.tag }),
 );
 
+const taggedAssessments = prepare<{ id: number }, { count: number }>((db, p) =>
+  db
+    .selectFrom('assessment_taggings')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('tag_id', '=', p.id),
+);
+
+const deleteTag = prepareUnread<{ id: number }>((tx, p) =>
+  tx.deleteFrom('assessment_tags').where('id', '=', p.id),
+);
+
 /** Renames unless another tag of the organization has the name. */
 const renameTag = prepareWrite<
   { id: number; organization: number; name: string; key: string },
@@ -189,6 +200,34 @@ export async function renameAssessmentTag(
     after: { name },
   });
   return { id, name, version: tag.version + 1 };
+}
+
+/**
+ * Deletes an assessment tag, and with it takes it off every assessment, whose versions stay (docs/companions.md, section 1).
+ * @throws Failure `missing` for a tag that is not of the caller's organization, `forbidden` for who is no admin of it,
+ *   `changed` for another version than is expected
+ */
+export async function deleteAssessmentTag(
+  tx: Transaction,
+  act: Act<Caller>,
+  id: number,
+  expected?: Expected,
+): Promise<void> {
+  const { actor: caller } = act;
+  const [tag] = await holdTag(reachOfAccount(caller))(tx, { ...reachParameters(caller), id });
+  if (tag === undefined) throw missing('assessment tag');
+  if (!administers(caller, tag.organization_id))
+    throw new Failure('forbidden', 'Only admins of the organization delete assessment tags.');
+  requireVersion(expected, tag.version);
+  const [tagged] = await taggedAssessments(tx, { id });
+  await deleteTag(tx, { id });
+  await recordChange(tx, act, {
+    action: 'assessment-tag.delete',
+    object: ['assessment-tag', id],
+    organizationId: tag.organization_id,
+    before: { name: tag.name, assessments: tagged?.count ?? 0 },
+    after: null,
+  });
 }
 
 function adminsOnly(): Failure {

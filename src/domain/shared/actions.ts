@@ -7,6 +7,7 @@ const CHANGES = {
   'assessment-group.create': 'assessment-group',
   'assessment-group.remove-members': 'assessment-group',
   'assessment-tag.create': 'assessment-tag',
+  'assessment-tag.delete': 'assessment-tag',
   'assessment-tag.rename': 'assessment-tag',
   'asset.create': 'asset',
   'asset.criticality': 'organization',

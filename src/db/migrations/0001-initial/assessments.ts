@@ -82,6 +82,7 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: Dialect):
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade,
     foreign key (organization_id, tag_id) references assessment_tags (organization_id, id) on delete cascade
   ) ${clustered}`,
+  `create index assessment_taggings_by_tag on assessment_taggings (tag_id, assessment_id)`,
 
   `create table testing_sessions (
     id ${id},

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectProblem } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { IMPOSSIBLE_IDS } from '../harness/v1.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 10, 30);
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let assessment: { id: number; uid: string };
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => NOW);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+  assessment = await world.assessment(organization.uid);
+});
+
+const remove = (id: number | string, token = admin.token, headers: Record<string, string> = {}) =>
+  server.request('DELETE', `/v1/assessment_tags/${id}`, { token, headers });
+const stands = async (id: number) =>
+  (await server.context.db.read.selectFrom('assessment_tags').select('id').where('id', '=', id).execute())
+    .length === 1;
+const taggings = async (id: number) =>
+  (
+    await server.context.db.read
+      .selectFrom('assessment_taggings')
+      .select('tag_id')
+      .where('tag_id', '=', id)
+      .execute()
+  ).length;
+
+describe('Operation 35 deleteAssessmentTag', () => {
+  it('answers 204, and takes the tag off its assessment; a second time it is not there', async () => {
+    const tag = await world.assessmentTag(assessment.uid);
+    const kept = await world.assessmentTag(assessment.uid);
+    expect(await taggings(tag.id)).toBe(1);
+    const response = await remove(tag.id);
+    expect([response.status, response.text]).toEqual([204, '']);
+    expect([await stands(tag.id), await taggings(tag.id), await taggings(kept.id)]).toEqual([false, 0, 1]);
+    expectProblem(server, await remove(tag.id), { area: 'v1', status: 404, kind: 'not-found' });
+  });
+
+  it('is for staff as well', async () => {
+    const tag = await world.assessmentTag(assessment.uid);
+    expect((await remove(tag.id, (await world.user()).token)).status).toBe(204);
+  });
+
+  it('403 to a user of the organization who is no admin, whatever version they name', async () => {
+    const tag = await world.assessmentTag(assessment.uid);
+    const member = await world.user({ organization: organization.uid });
+    await world.access(assessment.uid, member.id);
+    for (const headers of [{}, { 'if-match': '"7."' }]) {
+      const response = await remove(tag.id, member.token, headers);
+      expectProblem(server, response, { area: 'v1', status: 403, kind: 'forbidden' });
+    }
+    expect(await stands(tag.id)).toBe(true);
+  });
+
+  it('404 for a tag of another organization, and for an unknown one, whatever version is named', async () => {
+    const theirs = await world.assessment((await world.organization()).uid);
+    const tag = await world.assessmentTag(theirs.uid);
+    const member = await world.user({ organization: organization.uid });
+    const assigned = await world.user({ assignedTo: [organization.uid] });
+    for (const { token } of [admin, member, assigned]) {
+      for (const id of [tag.id, 999_999_999]) {
+        const response = await remove(id, token, { 'if-match': '"7."' });
+        expectProblem(server, response, { area: 'v1', status: 404, kind: 'not-found' });
+      }
+    }
+    expect(await stands(tag.id)).toBe(true);
+  });
+
+  it.each(IMPOSSIBLE_IDS)('404 for an id that cannot be one: %s', async (id) => {
+    expectProblem(server, await remove(id), { area: 'v1', status: 404, kind: 'not-found' });
+  });
+
+  it('412 when the tag has another version than is named, and deletes one that has it', async () => {
+    const created = await server.request('POST', '/v1/assessment_tags', {
+      token: admin.token,
+      body: { name: 'old', assessment_id: assessment.uid },
+    });
+    const { id } = created.body;
+    const renamed = await server.request('PUT', `/v1/assessment_tags/${id}`, {
+      token: admin.token,
+      body: { name: 'new' },
+    });
+    const stale = await remove(id, admin.token, { 'if-match': created.headers.get('etag') ?? '' });
+    expectProblem(server, stale, { area: 'v1', status: 412, kind: 'precondition-failed' });
+    expect(await stands(id)).toBe(true);
+    expect((await remove(id, admin.token, { 'if-match': renamed.headers.get('etag') ?? '' })).status).toBe(
+      204,
+    );
+  });
+
+  it('writes what stood there to the audit log', async () => {
+    const tag = await world.assessmentTag(assessment.uid, 'Old');
+    const response = await remove(tag.id);
+    const events = (await world.auditEvents()).filter((event) => event.action === 'assessment-tag.delete');
+    expect(events.filter((event) => event.object_id === String(tag.id))).toEqual([
+      {
+        id: expect.any(Number),
+        at: NOW,
+        action: 'assessment-tag.delete',
+        object_type: 'assessment-tag',
+        object_id: String(tag.id),
+        organization_id: organization.id,
+        actor_kind: 'user',
+        user_id: admin.id,
+        count: 1,
+        refusal: null,
+        credential_id: expect.any(String),
+        address: '127.0.0.1',
+        request_id: response.headers.get('x-request-id'),
+        before: '{"name":"Old","assessments":1}',
+        after: null,
+      },
+    ]);
+  });
+});

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { walkList } from '../harness/list-walk.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+const tokens = { admin: '', member: '', outsider: '', staff: '', assigned: '' };
+beforeAll(async () => {
+  server = await startTestServer();
+  world = worldOf(server);
+  await world.organization('tagged');
+  await world.organization('other');
+  await world.assessment('tagged', 'tagged-web');
+  await world.assessment('tagged', 'tagged-api');
+  await world.assessment('other', 'other-web');
+  tokens.admin = (await world.user({ organization: 'tagged', admin: true })).token;
+  const member = await world.user({ organization: 'tagged' });
+  await world.access('tagged-web', member.id);
+  tokens.member = member.token;
+  tokens.outsider = (await world.user({ organization: 'tagged' })).token;
+  tokens.staff = (await world.user()).token;
+  tokens.assigned = (await world.user({ assignedTo: ['tagged'] })).token;
+  for (const name of ['Zebra', 'apple', 'Äpfel', 'zoo', '100%', 'a_b'])
+    await world.assessmentTag('tagged-web', name);
+  const shared = await world.assessmentTag('tagged-api', 'shared');
+  await server.context.db.write((tx) =>
+    tx
+      .insertInto('assessment_taggings')
+      .columns(['organization_id', 'assessment_id', 'tag_id'])
+      .expression((eb) =>
+        eb
+          .selectFrom('assessments')
+          .select(({ val }) => ['organization_id', 'id as assessment_id', val(shared.id).as('tag_id')])
+          .where('uid', '=', 'tagged-web'),
+      )
+      .execute(),
+  );
+  await world.assessmentTag('other-web', 'apple of others');
+});
+afterAll(() => server.close());
+
+const list = async (token: string, query = '') =>
+  (await server.request('GET', `/v1/assessment_tags?${query}`, { token })).body as {
+    name: string;
+    count: number;
+  }[];
+
+it('lists assessment tags, by name', async () => {
+  const rows = await walkList(server, {
+    operation: 'listAssessmentTags',
+    path: '/v1/assessment_tags',
+    token: tokens.member,
+    key: 'id',
+    style: 'v1',
+    filters: {
+      'filter[search]': { value: 'äP', fits: ({ name }) => name.toLowerCase().includes('äp') },
+    },
+    orders: {},
+    atLeast: 7,
+  });
+  expect(rows.map(({ name }) => name)).toEqual(['100%', 'Zebra', 'a_b', 'apple', 'shared', 'zoo', 'Äpfel']);
+  expect(rows[0]).toEqual({ id: expect.any(Number), name: '100%', count: 1 });
+});
+
+it('counts the assessments that the caller reaches', async () => {
+  const counts = await Promise.all(
+    Object.values(tokens).map(async (token) => {
+      const rows = await list(token, 'filter[organization_uid][]=tagged');
+      return ['apple', 'shared'].map((name) => rows.find((row) => row.name === name)?.count);
+    }),
+  );
+  expect(counts).toEqual([
+    [1, 2],
+    [1, 1],
+    [0, 0],
+    [1, 2],
+    [1, 2],
+  ]);
+});
+
+it('has the tags of other organizations for staff who reach them, and for nobody else', async () => {
+  const names = async (token: string) => (await list(token, 'filter[search]=others')).map(({ name }) => name);
+  expect(await names(tokens.staff)).toEqual(['apple of others']);
+  for (const token of [tokens.admin, tokens.member, tokens.assigned]) expect(await names(token)).toEqual([]);
+});
