@@ -6,6 +6,7 @@ import type { KeptAnswersTables } from './schema/kept-answers.ts';
 import type { OrganizationsTables } from './schema/organizations.ts';
 import type { PeopleTables } from './schema/people.ts';
 import type { SignInTables } from './schema/sign-in.ts';
+import type { TalliesTables } from './schema/tallies.ts';
 import type { TokensTables } from './schema/tokens.ts';
 import type { VulnerabilitiesTables } from './schema/vulnerabilities.ts';
 
@@ -25,4 +26,5 @@ export interface Tables
     SignInTables,
     EventsTables,
     JobsTables,
-    KeptAnswersTables {}
+    KeptAnswersTables,
+    TalliesTables {}

@@ -4,12 +4,14 @@ import { openMailer } from '../mail.ts';
 import { expiry } from './expiry.ts';
 import { resetMails } from './reset-mails.ts';
 import { JobRunner } from './runner.ts';
+import { tallies } from './tallies.ts';
 
 /** Has a server do its share of the jobs, from when it listens until it closes. */
 export function runJobs(app: FastifyInstance, context: Context): void {
   const mailer = openMailer(context.config);
   const runner = new JobRunner(context, [
     expiry(context),
+    tallies(context),
     ...(mailer === null ? [] : [resetMails(context, mailer)]),
   ]);
   app.addHook('onListen', (done) => {

@@ -7,7 +7,9 @@ import { organizationsTables } from './0001-initial/organizations.ts';
 import { peopleTables } from './0001-initial/people.ts';
 import { signInTables } from './0001-initial/sign-in.ts';
 import { tokensTables } from './0001-initial/tokens.ts';
-import { vulnerabilitiesTables } from './0001-initial/vulnerabilities.ts';
+import { talliesTables } from './0001-initial/tallies.ts';
+import { vulnerabilitiesTables, vulnerabilityAssetsTables } from './0001-initial/vulnerabilities.ts';
+import { vulnerabilitySearch } from './0001-initial/vulnerability-search.ts';
 import type { Migration } from './migration.ts';
 
 /** Every table, in the order in which they refer to each other. */
@@ -20,6 +22,9 @@ export const initial: Migration = {
     ...assessmentsTables(dialect),
     ...vulnerabilitiesTables(dialect),
     ...assetsTables(dialect),
+    ...vulnerabilityAssetsTables(dialect),
+    ...vulnerabilitySearch(dialect),
+    ...talliesTables(dialect),
     ...signInTables(dialect),
     ...eventsTables(dialect),
     ...jobsTables(dialect),

@@ -1,5 +1,6 @@
 /** Column types and table options that differ by engine; everything else in a migration is the same SQL. */
 export interface Dialect {
+  engine: 'sqlite' | 'postgres';
   /** An integer primary key that the engine assigns and never reuses. */
   id: string;
   int: string;

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely';
+import type { Generated, GeneratedAlways } from 'kysely';
 
 /** Vulnerabilities, their tags and attachments. */
 export interface VulnerabilitiesTables {
@@ -6,20 +6,77 @@ export interface VulnerabilitiesTables {
   vulnerability_tags: VulnerabilityTagTable;
   vulnerability_taggings: { organization_id: number; vulnerability_id: number; tag_id: number };
   attachments: AttachmentTable;
+  timeline_entries: TimelineEntryTable;
+  vulnerability_assets: { organization_id: number; vulnerability_id: number; asset_id: number };
 }
 
-interface VulnerabilityTable {
+export interface VulnerabilityTable {
   id: Generated<number>;
   organization_id: number;
   assessment_id: number;
-  title: string;
-  description: string;
   severity: string;
+  /** 4 for Critical to 0 for Informational. */
+  severity_rank: GeneratedAlways<number>;
   status_id: number;
+  /** When the status was set. */
+  status_set_at: number;
+  /** When it last moved to a closed status; `null` while it is not closed. */
+  closed_at: number | null;
   cvss_score: number | null;
+  cvss_vector: string | null;
   created_at: number;
+  /** The same in whole seconds since 1970. */
+  reported_at: GeneratedAlways<number>;
   updated_at: number;
   version: Generated<number>;
+  created_by: number | null;
+  assignee_id: number | null;
+  /** A day: `2026-11-22`. */
+  due_on: string | null;
+  /** `manual`, or the scanner that found it. */
+  source: Generated<string>;
+  first_seen_at: number;
+  last_seen_at: number;
+  import_id: number | null;
+  last_import_id: number | null;
+  /** Of the last retest; `null` while there was none. */
+  retest_status: string | null;
+  /** The status that it had when the last retest was asked for. */
+  status_before_retest: number | null;
+  /** How many locations were seen, kept or not. */
+  location_count: Generated<number>;
+  title: string;
+  category_parent: Generated<string>;
+  category_display: Generated<string>;
+  /** JSON lists, as the API tells them. */
+  cve_ids: Generated<string>;
+  cwe_ids: Generated<string>;
+  description: string;
+  impact: Generated<string>;
+  recommended_fix: Generated<string>;
+  exploitable_locations: Generated<string>;
+  validation_steps: Generated<string>;
+  http_requests: Generated<string>;
+  reference_urls: Generated<string>;
+  /** What both are searched by. */
+  title_key: Generated<string>;
+  description_key: Generated<string>;
+}
+
+interface TimelineEntryTable {
+  id: Generated<number>;
+  organization_id: number;
+  vulnerability_id: number;
+  at: number;
+  kind: string;
+  /** `null` where no account did it, and once it is deleted. */
+  user_id: number | null;
+  /** JSON. */
+  before: string | null;
+  after: string | null;
+  comment_id: number | null;
+  /** Whether it is told to staff alone. */
+  internal: Generated<number>;
 }
 
 interface VulnerabilityTagTable {

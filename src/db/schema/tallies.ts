@@ -1,0 +1,13 @@
+import type { Generated } from 'kysely';
+
+/** Counts that many change at once: each is the sum of what both tables have. */
+export interface TalliesTables {
+  tallies: { kind: string; subject: number; bucket: string; amount: number };
+  tally_differences: {
+    id: Generated<number>;
+    kind: string;
+    subject: number;
+    bucket: string;
+    amount: number;
+  };
+}

@@ -1,0 +1,127 @@
+import { sql } from 'kysely';
+import { prepareInsert } from '../../db/bulk.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { isOneOf } from '../../db/portable.ts';
+
+/**
+ * What is counted for many who write at once (ADR 37), and the buckets of each:
+ * - `organization`, `assessment`: its vulnerabilities, by `statusId:severityRank`
+ * - `vulnerability-tag`: the vulnerabilities that have it, in the bucket `all`
+ * - `asset`: the vulnerabilities of an asset, `open` (which are not closed) and `closed`
+ */
+export type TallyKind = 'organization' | 'assessment' | 'vulnerability-tag' | 'asset';
+
+/** What a change adds to a count, or takes from it. */
+export interface TallyDifference {
+  kind: TallyKind;
+  /** The id of what the kind names. */
+  subject: number;
+  bucket: string;
+  amount: number;
+}
+
+/** By subject and bucket; what is 0 may be absent. */
+export type Tallies = ReadonlyMap<number, ReadonlyMap<string, number>>;
+
+const COLUMNS = { kind: 'text', subject: 'int', bucket: 'text', amount: 'int' } as const;
+const insertDifferences = prepareInsert('tally_differences', COLUMNS);
+const addAmounts = prepareInsert(
+  'tallies',
+  COLUMNS,
+  'on conflict (kind, subject, bucket) do update set amount = tallies.amount + excluded.amount',
+);
+
+/** Changes counts in the unit of work that changes what is counted. Nobody waits for anybody by it. */
+export async function addTallies(tx: Transaction, differences: readonly TallyDifference[]): Promise<void> {
+  await insertDifferences(tx, rowsOf(differences));
+}
+
+type DifferenceRow = readonly [kind: string, subject: number, bucket: string, amount: number];
+
+/** @returns a row for each count that changes, in one order */
+function rowsOf(
+  differences: readonly { kind: string; subject: number; bucket: string; amount: number }[],
+): DifferenceRow[] {
+  const merged = new Map<string, [string, number, string, number]>();
+  for (const { kind, subject, bucket, amount } of differences) {
+    const key = `${kind} ${subject} ${bucket}`;
+    const row = merged.get(key);
+    if (row === undefined) merged.set(key, [kind, subject, bucket, amount]);
+    else row[3] += amount;
+  }
+  return [...merged]
+    .filter(([, row]) => row[3] !== 0)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, row]) => row);
+}
+
+/** @returns the counts of these subjects */
+export async function sumTallies(
+  db: Reader,
+  kind: TallyKind,
+  subjects: readonly number[],
+): Promise<Tallies> {
+  if (subjects.length === 0) return new Map();
+  const of = (table: 'tallies' | 'tally_differences') =>
+    sql`select subject, bucket, amount from ${sql.table(table)}
+      where kind = ${kind} and ${isOneOf(db, sql.ref<number>('subject'), subjects)}`;
+  return bySubject(
+    (
+      await sql<SumRow>`select subject, bucket, cast(sum(amount) as bigint) as amount
+        from (${of('tallies')} union all ${of('tally_differences')}) as counts
+        group by subject, bucket`.execute(db)
+    ).rows,
+  );
+}
+
+interface SumRow {
+  subject: number;
+  bucket: string;
+  amount: number;
+}
+
+function bySubject(rows: readonly SumRow[]): Tallies {
+  const tallies = new Map<number, Map<string, number>>();
+  for (const { subject, bucket, amount } of rows) {
+    const buckets = tallies.get(subject);
+    if (buckets === undefined) tallies.set(subject, new Map([[bucket, amount]]));
+    else buckets.set(bucket, amount);
+  }
+  return tallies;
+}
+
+/** Forgets the counts of what is deleted, where what was counted went with it. */
+export async function forgetTallies(tx: Transaction, kind: TallyKind, subject: number): Promise<void> {
+  await tx.deleteFrom('tally_differences').where('kind', '=', kind).where('subject', '=', subject).execute();
+  await tx.deleteFrom('tallies').where('kind', '=', kind).where('subject', '=', subject).execute();
+}
+
+/**
+ * Adds the oldest differences to the counts that they change. Whoever reads meanwhile finds the same sums.
+ * @param limit the most differences in one unit of work
+ * @returns how many there were
+ */
+export async function foldTallies(tx: Transaction, limit: number): Promise<number> {
+  const oldest = tx.selectFrom('tally_differences').select('id').orderBy('id').limit(limit);
+  const taken = await tx
+    .deleteFrom('tally_differences')
+    .where('id', 'in', oldest)
+    .returning(['kind', 'subject', 'bucket', 'amount'])
+    .execute();
+  const rows = rowsOf(taken);
+  await addAmounts(tx, rows);
+  // What is deleted leaves nothing behind.
+  await tx
+    .deleteFrom('tallies')
+    .where((eb) =>
+      isOneOf(
+        tx,
+        eb.ref('subject'),
+        rows.map(([, subject]) => subject),
+      ),
+    )
+    .where('kind', 'in', [...new Set(rows.map(([kind]) => kind)), ''])
+    .where('amount', '=', 0)
+    .execute();
+  return taken.length;
+}

@@ -1,0 +1,69 @@
+import type { Act } from '../../auth/callers.ts';
+import { prepareInsert } from '../../db/bulk.ts';
+import type { Transaction } from '../../db/engine.ts';
+
+/** `seen` and `gone` are of scanners. */
+export const TIMELINE_KINDS = [
+  'created',
+  'edited',
+  'status',
+  'tags',
+  'comment',
+  'attachment',
+  'retest',
+  'seen',
+  'gone',
+] as const;
+export type TimelineKind = (typeof TIMELINE_KINDS)[number];
+
+/** What was done to a vulnerability (operation 31): it lives as long as that does. */
+export interface TimelineEntry {
+  organizationId: number;
+  vulnerabilityId: number;
+  kind: TimelineKind;
+  /** What it replaced and what stands there now; absent where there is nothing to tell. Never an address or a credential. */
+  before?: object | null;
+  after?: object | null;
+  commentId?: number;
+  /** Told to staff alone. */
+  internal?: boolean;
+}
+
+const insertEntries = prepareInsert('timeline_entries', {
+  organization_id: 'int',
+  vulnerability_id: 'int',
+  at: 'int',
+  kind: 'text',
+  user_id: 'int',
+  before: 'text',
+  after: 'text',
+  comment_id: 'int',
+  internal: 'int',
+});
+
+/** Writes what a unit of work has done to a vulnerability: one entry a kind. */
+export function recordTimeline(tx: Transaction, act: Act, entry: TimelineEntry): Promise<void> {
+  return recordTimelines(tx, act, [entry]);
+}
+
+/** The same of many vulnerabilities, or of several kinds. */
+export async function recordTimelines(
+  tx: Transaction,
+  { actor, now }: Act,
+  entries: readonly TimelineEntry[],
+): Promise<void> {
+  await insertEntries(
+    tx,
+    entries.map((entry) => [
+      entry.organizationId,
+      entry.vulnerabilityId,
+      now,
+      entry.kind,
+      actor.userId,
+      entry.before == null ? null : JSON.stringify(entry.before),
+      entry.after == null ? null : JSON.stringify(entry.after),
+      entry.commentId ?? null,
+      entry.internal === true ? 1 : 0,
+    ]),
+  );
+}
