@@ -1,8 +1,5 @@
-import {
-  type NewVulnerability,
-  type Severity,
-  VULNERABILITY_STATUSES,
-} from '../domain/vulnerabilities/vulnerabilities.ts';
+import { type Severity, VULNERABILITY_STATUSES } from '../domain/vulnerabilities/catalogue.ts';
+import type { NewVulnerability } from '../domain/vulnerabilities/vulnerabilities.ts';
 import type { Chance } from './chance.ts';
 
 /** What testers find: how it is called, how bad it is, what it means and what helps. */

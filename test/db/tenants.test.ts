@@ -111,8 +111,11 @@ function vulnerabilityOf(organization: number, assessment: number): Row {
     description: '',
     severity: 'Low',
     status_id: 1,
+    status_set_at: 1,
     created_at: 1,
     updated_at: 1,
+    first_seen_at: 1,
+    last_seen_at: 1,
   };
 }
 
@@ -149,6 +152,17 @@ const JOINS: Partial<Record<keyof Tables, (o: Tenant, a: Tenant, b: Tenant) => R
     organization_id: o.organization,
     vulnerability_id: a.vulnerability,
     tag_id: b.vulnerabilityTag,
+  }),
+  vulnerability_assets: (o, a, b) => ({
+    organization_id: o.organization,
+    vulnerability_id: a.vulnerability,
+    asset_id: b.asset,
+  }),
+  timeline_entries: (o, a) => ({
+    organization_id: o.organization,
+    vulnerability_id: a.vulnerability,
+    at: 1,
+    kind: 'created',
   }),
   listing_assets: (o, a, b) => ({
     organization_id: o.organization,
@@ -289,8 +303,14 @@ it('An organization that staff are assigned to stays: without it, its last staff
   await remove('organizations', organization);
 });
 
-/** References to staff, who are of no organization: those who test, and those who are assigned to some. */
-const FREE = ['testing_sessions.tester_id', 'staff_organizations.user_id'];
+/** References to staff, who are of no organization: those who did something, and those who are assigned to some. */
+const FREE = [
+  'testing_sessions.tester_id',
+  'staff_organizations.user_id',
+  'vulnerabilities.created_by',
+  'vulnerabilities.assignee_id',
+  'timeline_entries.user_id',
+];
 
 // The tables are the same on both engines, and SQLite tells of them in one query.
 it.runIf(engine() === 'sqlite')(

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
-import { STATUS_NAMES, VULNERABILITY_STATUSES } from '../../domain/vulnerabilities/vulnerabilities.ts';
+import { STATUS_NAMES, VULNERABILITY_STATUSES } from '../../domain/vulnerabilities/catalogue.ts';
 import {
   updateVulnerability,
   type Vulnerability,

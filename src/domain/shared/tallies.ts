@@ -56,11 +56,7 @@ function rowsOf(
 }
 
 /** @returns the counts of these subjects */
-export async function sumTallies(
-  db: Reader,
-  kind: TallyKind,
-  subjects: readonly number[],
-): Promise<Tallies> {
+export async function sumTallies(db: Reader, kind: TallyKind, subjects: readonly number[]): Promise<Tallies> {
   if (subjects.length === 0) return new Map();
   const of = (table: 'tallies' | 'tally_differences') =>
     sql`select subject, bucket, amount from ${sql.table(table)}

@@ -2,30 +2,14 @@ import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { isOneOf } from '../../db/portable.ts';
 import { recordChange } from '../shared/audit.ts';
-import { type Fault, invalid } from '../shared/failure.ts';
+import { searchKey } from '../shared/filters.ts';
+import { invalid } from '../shared/failure.ts';
 import { cleanName } from '../shared/names.ts';
+import { addTallies } from '../shared/tallies.ts';
+import { closedAt, type Severity, statusFaults } from './catalogue.ts';
+import { recordTimeline } from './timeline.ts';
+import { tallyDifferences } from './vulnerability-tallies.ts';
 import { unknownTag } from './vulnerability-tags.ts';
-
-export const SEVERITIES = ['Critical', 'High', 'Medium', 'Low', 'Informational'] as const;
-export type Severity = (typeof SEVERITIES)[number];
-
-/** The catalogue behind `status_id` (docs/decided.md, section 6). */
-export const VULNERABILITY_STATUSES = [
-  { id: 1, name: 'Pending Review', phase: 'new' },
-  { id: 2, name: 'Pending Fix', phase: 'open' },
-  { id: 3, name: 'Fix In Progress', phase: 'open' },
-  { id: 4, name: 'Pending Verification', phase: 'open' },
-  { id: 5, name: 'Fixed', phase: 'closed' },
-  { id: 6, name: 'Accepted Risk', phase: 'closed' },
-  { id: 7, name: 'Not Valid', phase: 'closed' },
-  { id: 8, name: 'Duplicate', phase: 'closed' },
-  { id: 9, name: 'Out Of Scope', phase: 'closed' },
-] as const;
-
-/** Names of statuses by id. */
-export const STATUS_NAMES: ReadonlyMap<number, string> = new Map(
-  VULNERABILITY_STATUSES.map(({ id, name }) => [id, name]),
-);
 
 export interface NewVulnerability {
   /** The uid of the assessment that found it. */
@@ -79,9 +63,16 @@ export async function createVulnerability(
       description,
       severity,
       status_id: statusId,
+      status_set_at: act.now,
+      closed_at: closedAt(statusId, act.now),
       cvss_score: cvssScore,
       created_at: act.now,
       updated_at: act.now,
+      first_seen_at: act.now,
+      last_seen_at: act.now,
+      created_by: act.actor.userId,
+      title_key: searchKey(title),
+      description_key: searchKey(description),
     })
     .returning('id')
     .executeTakeFirstOrThrow();
@@ -118,6 +109,17 @@ export async function createVulnerability(
       )
       .execute();
   }
+  const organizationId = assessment.organization_id;
+  const counted = {
+    organizationId,
+    assessmentId: assessment.id,
+    statusId,
+    severity,
+    tags: tagIds,
+    assets: [],
+  };
+  await addTallies(tx, tallyDifferences(null, counted));
+  await recordTimeline(tx, act, { organizationId, vulnerabilityId: vulnerability.id, kind: 'created' });
   await recordChange(tx, act, {
     action: 'vulnerability.create',
     object: ['vulnerability', vulnerability.id],
@@ -134,9 +136,4 @@ export async function createVulnerability(
     },
   });
   return vulnerability;
-}
-
-/** @returns what is wrong with the id of a status, or nothing */
-export function statusFaults(property: string, id: number): Fault[] {
-  return STATUS_NAMES.has(id) ? [] : [{ property, message: 'is not the id of a status', value: id }];
 }
