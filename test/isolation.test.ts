@@ -148,6 +148,26 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     method: 'DELETE',
     path: `/v1/assessment_tags/${other.assessmentTag}`,
   }),
+  '52 who am I': () => ({ method: 'GET', path: '/v1/users/whoami' }),
+  '53 list users': (other) => ({
+    method: 'GET',
+    path: `/v1/users?filter[organization_uid][]=${other.organization}`,
+  }),
+  '54 invite a user': (other) => ({
+    method: 'POST',
+    path: '/v1/users',
+    body: { email: 'first@new.example', organization_uid: other.organization },
+  }),
+  '54 invite a user to an assessment': (other, own) => ({
+    method: 'POST',
+    path: '/v1/users',
+    body: {
+      email: 'second@new.example',
+      organization_uid: own.organization,
+      assessments: [other.assessment],
+    },
+  }),
+  '55 read a user': (other) => ({ method: 'GET', path: `/v1/users/${other.userId}` }),
   '14 read ports': (other) => ({
     method: 'GET',
     path: `/api/streaming/v1/${other.organization}/assets/${other.asset}/ports`,

@@ -125,6 +125,7 @@ export const registerInvitePerson: RegisterRoutes = (app, context) => {
           invitePerson(tx, actOf(request, clock()), session, {
             ...fields,
             name: name.trim() === '' ? undefined : name,
+            organization: session.staff ? organization : undefined,
           }),
         );
         const made = {

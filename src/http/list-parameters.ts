@@ -51,6 +51,8 @@ export type FilterWords = string | { description: string; parameter: string };
 interface Parameter {
   filter: string;
   schema: TSchema;
+  /** What the filter's value is where the query has none. */
+  usual: unknown;
   /** @returns the filter's value, from what the schema let in */
   read(value: unknown, source: string): unknown;
 }
@@ -73,12 +75,21 @@ export function filterParameters(
     const listed = many && parameter.endsWith('[]');
     const schema = listed
       ? Type.Array(Type.Unsafe(one.schema), { maxItems: MAX_VALUES, description })
-      : Type.Unsafe({ ...one.schema, description });
+      : Type.Unsafe({
+          ...one.schema,
+          ...(filter.usual === undefined ? {} : { default: filter.usual }),
+          description,
+        });
     const read = one.read ?? ((value: unknown) => value);
     return [
       [
         parameter,
-        { filter: name, schema, read: (value, source) => read(many ? [value].flat() : value, source) },
+        {
+          filter: name,
+          schema,
+          usual: filter.usual,
+          read: (value, source) => read(many ? [value].flat() : value, source),
+        },
       ],
     ];
   });
@@ -153,8 +164,9 @@ export function readFilters(
   query: Readonly<Record<string, unknown>>,
 ): Chosen<Filters> {
   const chosen: Record<string, unknown> = {};
-  for (const [name, { filter, read }] of parameters) {
+  for (const [name, { filter, usual, read }] of parameters) {
     if (query[name] !== undefined) chosen[filter] = read(query[name], name);
+    else if (usual !== undefined) chosen[filter] = usual;
   }
   return chosen as Chosen<Filters>;
 }

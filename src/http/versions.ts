@@ -59,3 +59,10 @@ export const ETagHeader = {
   maxLength: 64,
   description: 'The version of the thing, and a digest of this answer.',
 };
+
+/** Of what was created and can be read by itself. */
+export const LocationHeader = {
+  type: 'string',
+  maxLength: 4_096,
+  description: 'Where it can be read by itself.',
+};

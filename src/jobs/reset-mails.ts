@@ -6,30 +6,17 @@ import { countAttempt } from '../domain/sign-in/attempts.ts';
 import { createPasswordReset, resettableUser } from '../domain/sign-in/password-resets.ts';
 import { RESET_MAIL, type ResetRequest } from '../domain/sign-in/reset-requests.ts';
 import type { Mailer } from '../mail.ts';
+import { MAIL_ATTEMPTS, sendMail } from './mail-sending.ts';
 import type { JobKind } from './runner.ts';
 
 const HOUR = 3_600_000;
 /** Mails to an account, and requests from an address, in an hour. */
 const ACCOUNT_LIMIT = { max: 3, window: HOUR };
 const ADDRESS_LIMIT = { max: 20, window: HOUR };
-/** Ten seconds, twenty, and so on: five minutes in all. */
-const MAX_ATTEMPTS = 6;
-
-/** A mail server did not take a mail. Neither the address nor the link is in it, which the server's words may repeat. */
-class MailRefused extends Error {
-  override name = 'MailRefused';
-  readonly code: string | undefined;
-
-  constructor(code: string | undefined) {
-    super('The mail server did not take the mail.');
-    this.code = code;
-  }
-}
-
 /** Mails links for a new password, one after the other. */
 export const resetMails = ({ db, log, clock, addresses }: Context, mailer: Mailer): JobKind => ({
   kind: RESET_MAIL,
-  maxAttempts: MAX_ATTEMPTS,
+  maxAttempts: MAIL_ATTEMPTS,
   async run({ job }) {
     const { email, address, at, requestId } = JSON.parse(job.payload) as ResetRequest;
     const userId = await resettableUser(db.read, email);
@@ -50,14 +37,8 @@ export const resetMails = ({ db, log, clock, addresses }: Context, mailer: Maile
     });
     if (link === undefined) return;
     const url = resetUrl(addresses.clientBaseUrl, link.secret);
-    try {
-      await mailer.send({ to: link.to, subject: 'A new password for Assay', text: mailText(url) });
-    } catch (error) {
-      const { code, responseCode } = error as { code?: string; responseCode?: number };
-      if (responseCode === undefined || responseCode < 500) throw new MailRefused(code);
-      // RFC 5321, section 4.2.1: to try again would not help.
-      log.error({ requestId, code }, 'a mail could not be sent');
-    }
+    const mail = { to: link.to, subject: 'A new password for Assay', text: mailText(url) };
+    await sendMail(mailer, mail, log, requestId);
   },
 });
 

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { openMailer } from '../mail.ts';
 import { expiry } from './expiry.ts';
+import { invitationMails } from './invitation-mails.ts';
 import { resetMails } from './reset-mails.ts';
 import { JobRunner } from './runner.ts';
 import { tallies } from './tallies.ts';
@@ -12,7 +13,7 @@ export function runJobs(app: FastifyInstance, context: Context): void {
   const runner = new JobRunner(context, [
     expiry(context),
     tallies(context),
-    ...(mailer === null ? [] : [resetMails(context, mailer)]),
+    ...(mailer === null ? [] : [resetMails(context, mailer), invitationMails(context, mailer)]),
   ]);
   app.addHook('onListen', (done) => {
     runner.start();

@@ -45,7 +45,10 @@ export function answerCheckOf(document: any): (method: string, path: string, ans
   };
 
   return (method, path, { status, type, text }) => {
-    const operation = operations.find((one) => one.method === method && fits(one.segments, path));
+    const fitting = operations.filter(({ segments }) => fits(segments, path));
+    // As the router: a path that says more stands before one that leaves it open.
+    const fewest = Math.min(...fitting.map(openSegments));
+    const operation = fitting.find((one) => one.method === method && openSegments(one) === fewest);
     if (operation === undefined) return;
     const where = `The answer ${status} of ${operation.name}`;
     const response = follow(document, operation.responses[status]);
@@ -103,6 +106,10 @@ function follow(document: any, part: any): any {
     .split('/')
     .slice(1)
     .reduce((value, key) => value[key], document);
+}
+
+function openSegments({ segments }: Described): number {
+  return segments.filter((segment) => segment.startsWith('{')).length;
 }
 
 function fits(segments: readonly string[], path: string): boolean {

@@ -4,6 +4,7 @@ import type { Reader, Transaction } from '../../db/engine.ts';
 import { nameKey } from '../../db/portable.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, missing } from '../shared/failure.ts';
+import { addJob } from '../shared/jobs.ts';
 import { holdAccount } from '../shared/accounts.ts';
 import { cleanPersonName } from './person-names.ts';
 import { needsProvider, signInObstacle, signInStates } from './sign-in-rule.ts';
@@ -145,4 +146,52 @@ async function heldUser(tx: Transaction, userId: number) {
     .select(['users.uid', 'users.organization_id', 'users.created_at', 'users.invited_at'])
     .where('users.id', '=', userId)
     .executeTakeFirst();
+}
+
+/** The kind of job that sends the link of an invitation. */
+export const INVITATION_MAIL = 'invitation-mail';
+
+/** Mails that wait: of one who invites, and in all. */
+const MAX_WAITING = { perOrigin: 1_000, inAll: 10_000 };
+
+/** Whom to send the link of their invitation, and of which. */
+export interface InvitationMail {
+  userId: number;
+  invitedAt: number;
+  /** Of the request that asked for it. */
+  requestId: string;
+}
+
+/**
+ * Has the link of an invitation sent, in the unit of work that invites; the link itself is made when it is sent.
+ * @returns whether it will be sent; not when too many wait
+ */
+export function requestInvitationMail(
+  tx: Transaction,
+  { actor, now }: Act,
+  { id: userId, invitedAt }: { id: number; invitedAt: number },
+): Promise<boolean> {
+  const mail: InvitationMail = { userId, invitedAt, requestId: actor.requestId };
+  return addJob(tx, INVITATION_MAIL, mail, now, { origin: `user:${actor.userId}`, ...MAX_WAITING });
+}
+
+/** @returns whom to send the link of an invitation to; nothing when it is not open any more */
+export async function invitedAddress(
+  db: Reader,
+  { userId, invitedAt }: InvitationMail,
+): Promise<(Invited & { email: string; organization: string | null }) | undefined> {
+  const row = await signInStates(db)
+    .leftJoin('organizations', 'organizations.id', 'users.organization_id')
+    .select([
+      'users.uid',
+      'users.email',
+      'users.created_at',
+      'users.invited_at',
+      'organizations.name as organization',
+    ])
+    .where('users.id', '=', userId)
+    .executeTakeFirst();
+  if (row === undefined || signInObstacle(row) !== 'invited' || invitedAtOf(row) !== invitedAt)
+    return undefined;
+  return { uid: row.uid, invitedAt, email: row.email, organization: row.organization };
 }

@@ -5,7 +5,7 @@ import { isOneOf, nameKey } from '../../db/portable.ts';
 import type { Tables } from '../../db/schema.ts';
 import { organizationById, organizationByUid } from '../organizations/organizations.ts';
 import { Failure, invalid, missing } from '../shared/failure.ts';
-import { createUser, type CreatedUser } from './users.ts';
+import { createUser, type CreatedUser, type NewUser } from './users.ts';
 
 /** Someone whom an admin, or staff, look after, as they see them. */
 export interface Person {
@@ -73,27 +73,30 @@ export async function personByUid(db: Reader, account: Account, uid: string): Pr
 
 /**
  * Invites someone: an admin into their organization, staff into one that they reach.
- * @param input `organization` is its uid, which staff name; an admin's is their own
+ * @param input `organization` is its uid, which staff name; an admin may name their own
  * @throws Failure `forbidden` for who administers nobody, and as `createUser` does
  */
 export async function invitePerson(
   tx: Transaction,
   act: Act,
   account: Account,
-  input: { email: string; name?: string | undefined; admin: boolean; organization?: string | undefined },
+  input: Pick<NewUser, 'email' | 'name' | 'admin' | 'organization' | 'assessments'>,
 ): Promise<CreatedUser & { invitedAt: number }> {
   if (!administersOthers(account)) throw new Failure('forbidden', 'Only admins invite people.');
   const organization = account.staff
     ? await organizationByUid(tx, input.organization ?? '')
     : await organizationById(tx, account.organizationId ?? -1);
-  if (organization === undefined || !administers(account, organization.id))
+  if (
+    organization === undefined ||
+    !administers(account, organization.id) ||
+    (input.organization ?? organization.uid) !== organization.uid
+  )
     throw invalid({
       property: 'organization',
       message: 'is not the uid of an organization that you look after',
       value: input.organization,
     });
-  const { email, name, admin } = input;
-  const created = await createUser(tx, act, { email, name, admin, organization: organization.uid });
+  const created = await createUser(tx, act, { ...input, organization: organization.uid });
   return { ...created, invitedAt: act.now };
 }
 

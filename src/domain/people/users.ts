@@ -6,6 +6,7 @@ import { recordChange } from '../shared/audit.ts';
 import { Failure, invalid, missing } from '../shared/failure.ts';
 import { credentialsChanged } from '../tokens/credentials.ts';
 import { nameKey } from '../../db/portable.ts';
+import { assessmentsNamed, setAssessmentsGivenTo } from '../assessments/user-access.ts';
 import { organizationByUid } from '../organizations/organizations.ts';
 import { cleanPersonName } from './person-names.ts';
 
@@ -17,6 +18,8 @@ export interface NewUser {
   admin?: boolean | undefined;
   /** For staff: the organizations they are assigned to; none named means all. */
   assignedTo?: readonly string[] | undefined;
+  /** The uids of the assessments of the organization that they are given access to. */
+  assessments?: readonly string[] | undefined;
   /** Argon2id, PHC format. Who has one counts as signed in; without one the user is invited. */
   passwordHash?: string | undefined;
 }
@@ -29,7 +32,7 @@ export interface CreatedUser {
 
 /**
  * Creates a user of an organization, or of the platform's staff; an address that was banned there is so no longer.
- * @throws Failure `invalid` for a bad address or an unknown organization, `conflict` for an address that is taken
+ * @throws Failure `invalid` for a bad address, an unknown organization or an assessment that is not of it, `conflict` for an address that is taken
  */
 export async function createUser(tx: Transaction, act: Act, input: NewUser): Promise<CreatedUser> {
   const email = input.email.trim();
@@ -47,6 +50,8 @@ export async function createUser(tx: Transaction, act: Act, input: NewUser): Pro
   const staff = organizationId === null;
   if (!staff && input.assignedTo !== undefined)
     throw invalid({ property: 'assignedTo', message: 'is for platform staff only' });
+  const assessments = input.assessments ?? [];
+  await assessmentsNamed(tx, organizationId, assessments);
   const uid = `u${randomText(15)}`;
   const row = await tx
     .insertInto('users')
@@ -80,8 +85,17 @@ export async function createUser(tx: Transaction, act: Act, input: NewUser): Pro
     object: ['user', row.id],
     organizationId,
     before: null,
-    after: { uid, email, admin: input.admin === true, staff, assigned_to: input.assignedTo ?? [] },
+    after: {
+      uid,
+      email,
+      name,
+      admin: input.admin === true,
+      staff,
+      assigned_to: input.assignedTo ?? [],
+      assessments: [...new Set(assessments)].sort(),
+    },
   });
+  await setAssessmentsGivenTo(tx, act, { id: row.id, organizationId }, assessments);
   return { id: row.id, uid, email };
 }
 

@@ -37,6 +37,8 @@ export interface Filter<K extends FilterKind = FilterKind> {
   oneOf?: readonly string[];
   /** What a text has to look like, as the source of a regular expression: a uid. */
   pattern?: string;
+  /** What is chosen where the query says nothing. */
+  usual?: FilterValues[K];
   /** The condition that a row fits; absent where it says only how rows are told. */
   where?(reading: Reading, value: FilterValues[K]): Expression<SqlBool>;
 }

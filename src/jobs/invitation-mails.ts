@@ -1,0 +1,34 @@
+import { invitationUrl } from '../auth/invitations.ts';
+import type { Context } from '../context.ts';
+import { INVITATION_MAIL, invitedAddress, type InvitationMail } from '../domain/people/invitations.ts';
+import type { Mailer } from '../mail.ts';
+import { MAIL_ATTEMPTS, sendMail } from './mail-sending.ts';
+import type { JobKind } from './runner.ts';
+
+/** Mails invitations, one after the other; one that was accepted, renewed or withdrawn in the meantime is not sent. */
+export const invitationMails = ({ db, keys, log, addresses }: Context, mailer: Mailer): JobKind => ({
+  kind: INVITATION_MAIL,
+  maxAttempts: MAIL_ATTEMPTS,
+  async run({ job }) {
+    const request = JSON.parse(job.payload) as InvitationMail;
+    const invited = await invitedAddress(db.read, request);
+    if (invited === undefined) return;
+    const url = invitationUrl(addresses.clientBaseUrl, keys.secret, invited);
+    const text = mailText(url, invited.organization);
+    const mail = { to: invited.email, subject: 'Your invitation to Assay', text };
+    await sendMail(mailer, mail, log, request.requestId);
+  },
+});
+
+function mailText(url: string, organization: string | null): string {
+  return [
+    `You are invited to Assay${organization === null ? '' : `, by ${organization}`}.`,
+    '',
+    'Accept here, by choosing a name and a password. The link works once:',
+    '',
+    url,
+    '',
+    'If you did not expect this, ignore this mail: nothing happens then.',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 10, 30);
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+beforeAll(async () => {
+  server = await startTestServer({}, () => NOW);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+
+const whoAmI = (token: string, headers = {}) => server.request('GET', '/v1/users/whoami', { token, headers });
+
+describe('Operation 52: who am I', () => {
+  it('tells a client user of themselves, and nothing that is for admins', async () => {
+    const { uid } = await world.organization();
+    const user = await world.user({ organization: uid, name: 'Ada' });
+    const [second, first] = [
+      await world.assessment(uid, `b-${uid}`),
+      await world.assessment(uid, `a-${uid}`),
+    ];
+    await world.assessment(uid);
+    for (const assessment of [second, first]) await world.access(assessment.uid, user.id);
+    const { status, body } = await whoAmI((await world.token(user.id, { scopes: ['api', 'tag_lr'] })).token);
+    expect([status, body]).toEqual([
+      200,
+      {
+        id: user.id,
+        uid: user.uid,
+        name: 'Ada',
+        email: user.email,
+        organization_uid: uid,
+        assessment_ids: [first.uid, second.uid],
+        banned: false,
+        staff: false,
+        scopes: ['api', 'tag_lr'],
+      },
+    ]);
+  });
+
+  it('tells an admin more, and the assessments that they were given by name alone', async () => {
+    const { uid } = await world.organization();
+    const admin = await world.user({ organization: uid, admin: true });
+    await world.assessment(uid);
+    const given = await world.assessment(uid);
+    await world.access(given.uid, admin.id);
+    const { body } = await whoAmI(admin.token);
+    expect(body).toMatchObject({
+      admin: true,
+      invite_url: null,
+      last_seen_at: null,
+      assessment_ids: [given.uid],
+    });
+  });
+
+  it('tells staff that they are staff, and admins', async () => {
+    const staff = await world.user();
+    const { body } = await whoAmI(staff.token);
+    expect(body).toMatchObject({ staff: true, admin: true, organization_uid: null, name: null });
+  });
+
+  it('tells the scopes that the account may hold now', async () => {
+    const { uid } = await world.organization();
+    await world.user({ organization: uid, admin: true });
+    const admin = await world.user({ organization: uid, admin: true });
+    expect((await whoAmI(admin.token)).body.scopes).toContain('tag_ow');
+  });
+
+  it('has an entity tag', async () => {
+    const staff = await world.user();
+    const first = await whoAmI(staff.token);
+    const etag = first.headers.get('etag') ?? '';
+    expect((await whoAmI(staff.token, { 'if-none-match': etag })).status).toBe(304);
+  });
+});

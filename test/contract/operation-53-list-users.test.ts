@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { recordTokenUse } from '../../src/domain/tokens/credentials.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 10, 30);
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let user: TestUser;
+beforeAll(async () => {
+  server = await startTestServer({ clientBaseUrl: 'https://gateway.example' }, () => NOW);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+  user = await world.user({ organization: organization.uid, name: 'Ada' });
+});
+
+const list = (token: string, query = '') => server.request('GET', `/v1/users${query}`, { token });
+
+describe('Operation 53: list users', () => {
+  it('gives admins all members of the users of their organization', async () => {
+    const assessment = await world.assessment(organization.uid);
+    await world.access(assessment.uid, user.id);
+    const invited = await world.invited({ organization: organization.uid });
+    const [token] = await server.context.db.read
+      .selectFrom('tokens')
+      .select('id')
+      .where('user_id', '=', user.id)
+      .execute();
+    await server.context.db.write((tx) =>
+      recordTokenUse(tx, new Map([[token?.id ?? '', { at: NOW - 1, address: '192.0.2.1' }]])),
+    );
+    const { body } = await list(admin.token);
+    const of = (id: number) => body.find((row: { id: number }) => row.id === id);
+    expect(body).toHaveLength(3);
+    expect(of(user.id)).toEqual({
+      id: user.id,
+      uid: user.uid,
+      name: 'Ada',
+      email: user.email,
+      organization_uid: organization.uid,
+      assessment_ids: [assessment.uid],
+      banned: false,
+      staff: false,
+      admin: false,
+      invite_url: null,
+      last_seen_at: new Date(NOW - 1).toISOString(),
+    });
+    expect(of(invited.id).invite_url).toMatch(/^https:\/\/gateway\.example\/invitation\?token=/);
+  });
+
+  it('gives who administers a group id, uid, name and address alone', async () => {
+    const group = await world.group(organization.uid);
+    await world.member(group.id, user.uid, 'assessment_operator');
+    expect((await list(user.token)).status).toBe(403);
+    await world.member((await world.group(organization.uid)).id, user.uid, 'rbac_group_admin');
+    const { status, body } = await list(user.token);
+    expect([status, body]).toEqual([
+      200,
+      [admin, user].map(({ id, uid, email }) => ({ id, uid, name: id === user.id ? 'Ada' : null, email })),
+    ]);
+  });
+
+  it('is refused to others with a 403', async () => {
+    const { status, body } = await list(user.token);
+    expect([status, body.detail]).toEqual([403, 'Only admins, and admins of a group, list users.']);
+  });
+
+  it('gives staff the client users of the organizations that they reach, which they may narrow', async () => {
+    const { uid: elsewhere } = await world.organization();
+    const other = await world.user({ organization: elsewhere });
+    const ids = async (token: string, uid?: string) => {
+      const query = uid === undefined ? '' : `?filter[organization_uid][]=${uid}`;
+      return ((await list(token, query)).body as { id: number }[]).map(({ id }) => id);
+    };
+    const staff = await world.user();
+    const assigned = await world.user({ assignedTo: [elsewhere] });
+    const all = await ids(staff.token);
+    expect(all).toEqual(expect.arrayContaining([admin.id, user.id, other.id]));
+    expect(all).not.toContain(staff.id);
+    expect(await ids(staff.token, elsewhere)).toEqual([other.id]);
+    expect(await ids(assigned.token)).toEqual([other.id]);
+    expect(await ids(assigned.token, organization.uid)).toEqual([]);
+  });
+
+  it('leaves out who is banned, and tells them when asked', async () => {
+    await server.request('DELETE', `/v1/users/${user.id}`, { token: admin.token });
+    const emails = async (query: string) =>
+      ((await list(admin.token, query)).body as { email: string }[]).map(({ email }) => email);
+    expect(await emails('')).toEqual([admin.email]);
+    expect(await emails('?filter[banned]=false')).toEqual([admin.email]);
+    expect(await emails('?filter[banned]=true')).toEqual([user.email]);
+  });
+});

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Mailbox, startMailbox } from '../harness/mailbox.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 10, 30);
+
+let server: TestServer;
+let mailing: TestServer;
+let mailbox: Mailbox;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let counter = 0;
+beforeAll(async () => {
+  mailbox = await startMailbox();
+  server = await startTestServer({ clientBaseUrl: 'https://gateway.example' }, () => NOW);
+  mailing = await startTestServer({
+    smtpUrl: mailbox.url,
+    mailFrom: 'assay@example.com',
+    clientBaseUrl: 'https://gateway.example',
+  });
+  world = worldOf(server);
+});
+afterAll(async () => {
+  await Promise.all([server.close(), mailing.close()]);
+  await mailbox.close();
+});
+beforeEach(async () => {
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+});
+
+const address = () => `new${(counter += 1)}@Example.com`;
+const invite = (body: object, token = admin.token, headers = {}) =>
+  server.request('POST', '/v1/users', { token, body, headers });
+const faultsOf = ({ body }: { body: any }) =>
+  body.failedValidation.map(({ property }: { property: string }) => property);
+
+describe('Operation 54: invite a user', () => {
+  it('answers 201 with the user and the link, and where they are read', async () => {
+    const [one, two] = [await world.assessment(organization.uid), await world.assessment(organization.uid)];
+    const email = address();
+    const response = await invite({
+      email,
+      name: ' Ada ',
+      admin: false,
+      assessments: [two.uid, one.uid, two.uid],
+    });
+    const { id } = response.body;
+    expect([response.status, response.body]).toEqual([
+      201,
+      {
+        id: expect.any(Number),
+        uid: expect.stringMatching(/^u\w{15}$/),
+        name: 'Ada',
+        email,
+        organization_uid: organization.uid,
+        assessment_ids: [one.uid, two.uid].sort(),
+        banned: false,
+        staff: false,
+        admin: false,
+        invite_url: expect.stringMatching(/^https:\/\/gateway\.example\/invitation\?token=u/),
+        last_seen_at: null,
+      },
+    ]);
+    expect(new URL(response.headers.get('location') ?? '').pathname).toBe(`/v1/users/${id}`);
+    const read = await server.request('GET', `/v1/users/${id}`, { token: admin.token });
+    expect(read.body).toEqual(response.body);
+    expect(read.headers.get('etag')).toBe(response.headers.get('etag'));
+  });
+
+  it('records the whole user, and the access that they were given', async () => {
+    const { uid } = await world.assessment(organization.uid);
+    const response = await invite({ email: address(), name: 'Ada', admin: true, assessments: [uid] });
+    const events = (await world.auditEvents()).filter(
+      ({ request_id }) => request_id === response.headers.get('x-request-id'),
+    );
+    expect(events.map(({ action, before, after }) => [action, before, JSON.parse(after ?? '')])).toEqual([
+      [
+        'user.create',
+        null,
+        {
+          uid: response.body.uid,
+          email: response.body.email,
+          name: 'Ada',
+          admin: true,
+          staff: false,
+          assigned_to: [],
+          assessments: [uid],
+        },
+      ],
+      ['assessment.grant', null, { user: response.body.id }],
+    ]);
+  });
+
+  it.each([
+    [{ first_name: 'Ada', last_name: 'Lovelace' }, 'Ada Lovelace'],
+    [{ last_name: 'Lovelace' }, 'Lovelace'],
+    [{ name: 'Ada', first_name: 'Bob' }, 'Ada'],
+    [{ name: null }, null],
+    [{}, null],
+  ])('takes the name of %j', async (names, name) => {
+    expect((await invite({ email: address(), ...names })).body.name).toBe(name);
+  });
+
+  it('answers 409 for an address that is taken anywhere, in any case, and says nothing more', async () => {
+    const elsewhere = await world.user({ organization: (await world.organization()).uid });
+    const { status, body } = await invite({ email: elsewhere.email.toUpperCase() });
+    expect(status).toBe(409);
+    expect(body.failedValidation).toBeUndefined();
+    // An assessment that there is not is told first.
+    expect((await invite({ email: elsewhere.email, assessments: ['none'] })).status).toBe(422);
+  });
+
+  it('answers 422 for a bad address, name and assessments, and invites nobody', async () => {
+    const { uid } = await world.assessment((await world.organization()).uid);
+    const own = await world.assessment(organization.uid);
+    expect(faultsOf(await invite({ name: 'Ada' }))).toEqual(['email']);
+    expect(faultsOf(await invite({ email: 'nobody' }))).toEqual(['email']);
+    expect(faultsOf(await invite({ email: address(), name: '\u2800' }))).toEqual(['name']);
+    const email = address();
+    const foreign = await invite({ email, assessments: [own.uid, uid, 'none'] });
+    expect([foreign.status, foreign.body.failedValidations]).toEqual([
+      422,
+      [1, 2].map((index) => ({
+        index,
+        failedValidation: [expect.objectContaining({ property: `assessments.${index}` })],
+      })),
+    ]);
+    expect((await invite({ email })).status).toBe(201);
+    const many = { email: address(), assessments: Array(1_001).fill('a') };
+    expect((await invite(many)).status).toBe(413);
+  });
+
+  it('is for admins, who may name their own organization alone', async () => {
+    const user = await world.user({ organization: organization.uid });
+    expect((await invite({ email: address(), organization_uid: 'none' }, user.token)).status).toBe(403);
+    const own = await invite({ email: address(), organization_uid: organization.uid });
+    expect(own.status).toBe(201);
+    const other = await world.organization();
+    const refused = await invite({ email: address(), organization_uid: other.uid });
+    expect([refused.status, faultsOf(refused)]).toEqual([422, ['organization_uid']]);
+  });
+
+  it('wants staff to name an organization that they reach', async () => {
+    const staff = await world.user();
+    const assigned = await world.user({ assignedTo: [(await world.organization()).uid] });
+    const into = (token: string, organization_uid?: string) =>
+      invite({ email: address(), organization_uid }, token);
+    expect((await into(staff.token, organization.uid)).body.organization_uid).toBe(organization.uid);
+    for (const response of [
+      await into(staff.token),
+      await into(staff.token, 'none'),
+      await into(assigned.token, organization.uid),
+    ])
+      expect([response.status, faultsOf(response)]).toEqual([422, ['organization_uid']]);
+  });
+
+  it('is done once, and makes the link anew for a repeat, which keeps none', async () => {
+    const headers = { 'idempotency-key': `invite-${counter}` };
+    const body = { email: address() };
+    const first = await invite(body, admin.token, headers);
+    const second = await invite(body, admin.token, headers);
+    expect([second.status, second.body]).toEqual([201, first.body]);
+    expect(second.headers.get('idempotency-replayed')).toBe('true');
+    const kept = await server.context.db.read.selectFrom('kept_answers').select('body').execute();
+    expect(kept.some(({ body: text }) => text.includes('invitation?token'))).toBe(false);
+    const accepted = await server.context.db.write((tx) =>
+      tx.updateTable('users').set({ accepted_at: NOW }).where('id', '=', first.body.id).execute(),
+    );
+    expect(accepted).toHaveLength(1);
+    expect((await invite(body, admin.token, headers)).body.invite_url).toBeNull();
+  });
+
+  it('mails the link where mail is configured, unless it is not to', async () => {
+    const there = worldOf(mailing);
+    const { uid } = await there.organization();
+    const { token } = await there.user({ organization: uid, admin: true });
+    const send = (body: object) => mailing.request('POST', '/v1/users', { token, body });
+    const silent = await send({ email: 'silent@example.com', send_invite: false });
+    expect(silent.status).toBe(201);
+    const told = await send({ email: 'told@example.com' });
+    const mail = await mailbox.next();
+    expect(mail).toMatchObject({ to: ['told@example.com'], link: told.body.invite_url });
+    expect(mailbox.received).toHaveLength(1);
+    const jobs = await mailing.context.db.read.selectFrom('jobs').select('payload').execute();
+    expect(jobs.some(({ payload }) => payload.includes('invitation?token'))).toBe(false);
+  });
+});

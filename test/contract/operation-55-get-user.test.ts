@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { IMPOSSIBLE_IDS } from '../harness/v1.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let user: TestUser;
+let staff: TestUser;
+beforeAll(async () => {
+  server = await startTestServer();
+  world = worldOf(server);
+  staff = await world.user();
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+  user = await world.user({ organization: organization.uid });
+});
+
+const read = (id: number | string, token: string, headers = {}) =>
+  server.request('GET', `/v1/users/${id}`, { token, headers });
+
+describe('Operation 55: get a user', () => {
+  it('answers an admin and staff with everything of a user', async () => {
+    for (const token of [admin.token, staff.token]) {
+      const { status, body } = await read(user.id, token);
+      expect([status, Object.keys(body)]).toEqual([
+        200,
+        [
+          'id',
+          'uid',
+          'name',
+          'email',
+          'organization_uid',
+          'assessment_ids',
+          'banned',
+          'staff',
+          'admin',
+          'invite_url',
+          'last_seen_at',
+        ],
+      ]);
+    }
+  });
+
+  it('answers everyone of themselves, without what is for admins', async () => {
+    const { status, body } = await read(user.id, user.token);
+    expect([status, body.email, body.admin, body.invite_url, body.last_seen_at]).toEqual([
+      200,
+      user.email,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect((await read(staff.id, staff.token)).body).toMatchObject({ staff: true, admin: true });
+  });
+
+  it('answers 404 for everyone else, and for what is no id', async () => {
+    const elsewhere = await world.user({ organization: (await world.organization()).uid });
+    const assigned = await world.user({ assignedTo: [organization.uid] });
+    const attempts: [number | string, string][] = [
+      [admin.id, user.token],
+      [elsewhere.id, admin.token],
+      [elsewhere.id, assigned.token],
+      [staff.id, admin.token],
+      [assigned.id, staff.token],
+      ...IMPOSSIBLE_IDS.map((id): [string, string] => [id, admin.token]),
+    ];
+    for (const [id, token] of attempts) expect([id, (await read(id, token)).status]).toEqual([id, 404]);
+  });
+
+  it('has another version once the user has changed, and the same for who sees less', async () => {
+    const first = await read(user.id, admin.token);
+    const etag = first.headers.get('etag') ?? '';
+    expect((await read(user.id, admin.token, { 'if-none-match': etag })).status).toBe(304);
+    const own = (await read(user.id, user.token)).headers.get('etag') ?? '';
+    expect(own).not.toBe(etag);
+    expect(own.split('.')[0]).toBe(etag.split('.')[0]);
+    const { uid } = await world.assessment(organization.uid);
+    await world.access(uid, user.id);
+    const later = await read(user.id, admin.token, { 'if-none-match': etag });
+    expect([later.status, later.body.assessment_ids]).toEqual([200, [uid]]);
+  });
+});
