@@ -9,7 +9,11 @@ const shared = {
   isolate: false,
 };
 
+/** Tests run from the sources. */
+const resolve = { alias: { '#client': new URL('client/src/client.ts', import.meta.url).pathname } };
+
 const onEngine = (engine: 'sqlite' | 'postgres', exclude: string[]) => ({
+  resolve,
   test: {
     ...shared,
     name: engine as string,
@@ -20,7 +24,7 @@ const onEngine = (engine: 'sqlite' | 'postgres', exclude: string[]) => ({
   },
 });
 
-const onNone = { test: { ...shared, name: 'pure', include: PURE } };
+const onNone = { resolve, test: { ...shared, name: 'pure', include: PURE } };
 
 export default defineConfig({
   test: {

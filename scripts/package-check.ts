@@ -1,6 +1,14 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
@@ -15,7 +23,7 @@ const BY_PLATFORM = '@node-rs/argon2';
 const READY_MILLISECONDS = 60_000;
 
 interface Lock {
-  packages: Record<string, { version: string; dev?: boolean; optional?: boolean }>;
+  packages: Record<string, { version: string; dev?: boolean; optional?: boolean; link?: boolean }>;
 }
 
 const root = new URL('..', import.meta.url).pathname;
@@ -31,6 +39,7 @@ if (!PLATFORMS.includes(platform) || !has('curl')) {
     const installed = install(pack(folder), folder);
     expectLockedVersions(installed);
     for (const version of NODES) await tryOn(version, installed, folder);
+    tryClient(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -79,6 +88,7 @@ function pack(folder: string): string {
     'dist',
     'node_modules',
     'npm-shrinkwrap.json',
+    'openapi.json',
     'package.json',
   ];
   const wrong = [...tops, ...expected].filter((top) => !tops.has(top) || !expected.includes(top));
@@ -99,9 +109,9 @@ function install(tarball: string, folder: string): string {
 function expectLockedVersions(installed: string): void {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
   let count = 0;
-  for (const [path, { version, dev, optional }] of Object.entries(packages)) {
+  for (const [path, { version, dev, optional, link }] of Object.entries(packages)) {
     const manifest = join(installed, path, 'package.json');
-    if (!path.startsWith('node_modules/')) continue;
+    if (!path.startsWith('node_modules/') || link === true) continue;
     if (!existsSync(manifest)) {
       if (dev !== true && optional !== true) fail(`${path} is not installed.`);
       continue;
@@ -148,6 +158,42 @@ async function tryOn(version: string, installed: string, folder: string): Promis
     server.kill('SIGKILL');
   }
 }
+
+/** Packs the client by itself, installs it where nothing else is, and compiles and runs a program that uses it. */
+function tryClient(folder: string): void {
+  const place = join(folder, 'client');
+  const work = join(place, 'work');
+  mkdirSync(work, { recursive: true });
+  npm('pack', '-w', 'client', '--pack-destination', place);
+  const [tarball] = readdirSync(place).filter((file) => file.endsWith('.tgz'));
+  if (tarball === undefined) fail('npm pack -w client made no tarball.');
+  writeFileSync(join(work, 'package.json'), '{ "type": "module" }\n');
+  npm('install', '--prefix', work, '--ignore-scripts', join(place, tarball));
+  writeFileSync(join(work, 'use.ts'), USE_OF_CLIENT);
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const options = '--strict --target es2023 --lib es2023,dom --module nodenext --types';
+  execFileSync(process.execPath, [tsc, ...options.split(' '), '', 'use.ts'], { cwd: work, stdio: 'inherit' });
+  const output = execFileSync(process.execPath, ['use.js'], { cwd: work, encoding: 'utf8' });
+  if (output.trim() !== '404 not-found title') fail(`the client says ${output}`);
+  console.log('package: the client installs by itself, compiles and runs');
+}
+
+const USE_OF_CLIENT = `import { AssayError, createClient, type Vulnerability } from '@assay/client';
+
+const body = { type: 'https://assay.example/problems/v1/not-found', failedValidation: [{ property: 'title', message: '' }] };
+const client = createClient({
+  server: 'https://assay.example',
+  token: 'x',
+  fetch: async () => Response.json(body, { status: 404 }),
+});
+try {
+  const { data } = await client.PATCH('/v1/vulnerabilities/{id}', { params: { path: { id: 1 } }, body: { status_id: 5 } });
+  const vulnerability: Vulnerability = data;
+  console.log(vulnerability.title);
+} catch (error) {
+  if (error instanceof AssayError) console.log(error.status, error.kind, error.faults[0]?.property);
+}
+`;
 
 async function originOf(server: ChildProcess): Promise<string> {
   let output = '';

@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
+/** In this order: the second one reads what the first one says of its types. */
+const PROJECTS = ['tsconfig.client.json', 'tsconfig.build.json'];
 /** What `dist` was made of: a digest. */
 const stamp = join(dist, '.sources');
 
@@ -16,14 +18,17 @@ const files = (folder) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
-const compiled = (source) => join(dist, source.slice(join(root, 'src').length)).replace(/\.tsx?$/, '.js');
+const client = join(root, 'client/src');
+const compiled = (source) =>
+  (source.startsWith(client)
+    ? join(dist, 'client', source.slice(client.length))
+    : join(dist, source.slice(join(root, 'src').length))
+  ).replace(/\.tsx?$/, '.js');
 
 /** By content: a checkout or a copy gives files the times that it likes. */
 function digest(sources) {
   const hash = createHash('sha256');
-  const settings = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) =>
-    join(root, name),
-  );
+  const settings = ['package-lock.json', 'tsconfig.json', ...PROJECTS].map((name) => join(root, name));
   for (const file of [...settings, ...sources].filter(existsSync)) {
     const content = readFileSync(file);
     hash.update(`${file.slice(root.length)}\0${content.length}\0`).update(content);
@@ -40,7 +45,8 @@ function isBuilt(sources, wanted) {
 /** What a source that is gone left behind would still be packed. */
 function removeLeftovers(sources) {
   const wanted = new Set(sources.map(compiled));
-  for (const file of files(dist)) if (!wanted.has(file.replace(/\.map$/, ''))) rmSync(file);
+  for (const file of files(dist))
+    if (!wanted.has(file.replace(/\.map$/, '').replace(/\.d\.ts$/, '.js'))) rmSync(file);
 }
 
 function compiler() {
@@ -54,18 +60,19 @@ function compiler() {
 
 function build(tsc, sources, wanted) {
   rmSync(stamp, { force: true });
-  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], {
-    cwd: root,
-    stdio: 'inherit',
-  });
-  if (status !== 0) return (process.exitCode = status ?? 1);
+  for (const project of PROJECTS) {
+    const { status } = spawnSync(process.execPath, [tsc, '-p', project], { cwd: root, stdio: 'inherit' });
+    if (status !== 0) return (process.exitCode = status ?? 1);
+  }
   removeLeftovers(sources);
   writeFileSync(stamp, wanted);
 }
 
+/** Of the client, what is its alone needs the types of the description, and the product does not. */
+const CLIENT_ALONE = ['index.ts', 'description.ts'].map((name) => join(client, name));
 const sources = existsSync(join(root, 'src'))
-  ? files(join(root, 'src'))
-      .filter((name) => /\.tsx?$/.test(name))
+  ? [...files(join(root, 'src')), ...files(client)]
+      .filter((name) => /\.tsx?$/.test(name) && !CLIENT_ALONE.includes(name))
       .sort()
   : [];
 const wanted = digest(sources);

@@ -33,4 +33,5 @@ export const ON_SQLITE_ALONE = [
   'test/cli/sso.test.ts',
   'test/cli/user-assign.test.ts',
   'test/cli/user-links.test.ts',
+  'test/client/generators.test.ts',
 ];

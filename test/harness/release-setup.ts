@@ -25,11 +25,16 @@ export default async function setup(project: TestProject): Promise<() => void> {
   copyFileSync(join(ROOT, 'package.json'), join(release, 'package.json'));
   symlinkSync(join(ROOT, 'node_modules'), join(release, 'node_modules'));
   cpSync(join(ROOT, 'bin'), join(release, 'bin'), { recursive: true });
-  symlinkSync(join(ROOT, 'assets'), join(release, 'assets'));
+  for (const name of ['assets', 'openapi.json']) symlinkSync(join(ROOT, name), join(release, name));
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   // Types are checked by `npm run types`; to check them here as well would take ten times as long as to compile.
-  const args = [compiler, '-p', 'tsconfig.build.json', '--noCheck', '--outDir', join(release, 'dist')];
-  await promisify(execFile)(process.execPath, args, { cwd: ROOT });
+  const compile = (settings: string, folder: string) =>
+    promisify(execFile)(
+      process.execPath,
+      [compiler, '-p', settings, '--noCheck', '--outDir', join(release, folder)],
+      { cwd: ROOT },
+    );
+  await Promise.all([compile('tsconfig.client.json', 'dist/client'), compile('tsconfig.build.json', 'dist')]);
   project.provide('release', release);
   return () => rmSync(release, { recursive: true, force: true });
 }

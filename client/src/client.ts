@@ -1,0 +1,104 @@
+import createFetchClient, {
+  type Client as FetchClient,
+  type FetchResponse,
+  type MaybeOptionalInit,
+} from 'openapi-fetch';
+import { readError } from './errors.ts';
+import { firstQuery, nextQuery, type RowOf, rowsOf } from './paging.ts';
+import { type SendingOptions, sendingWith } from './sending.ts';
+
+export { AssayError, type Fault } from './errors.ts';
+export type { Transport } from './sending.ts';
+
+export interface ClientOptions extends SendingOptions {
+  /** The address of the server: `https://assay.example.com`. */
+  server: string;
+}
+
+type Json = 'application/json';
+type HttpMethod = 'get' | 'put' | 'post' | 'patch' | 'delete';
+type PathsWith<Paths extends {}, M extends HttpMethod> = {
+  [Path in keyof Paths]: Paths[Path] extends { [Name in M]: unknown } ? Path : never;
+}[keyof Paths];
+/** May be left out where nothing in it is required. */
+type InitParam<Init> = {} extends Init ? [init?: Init] : [init: Init];
+type Succeeded<Response> = Extract<Response, { error?: never }>;
+
+/** Calls an operation by its path in the description. @throws AssayError for an answer that is no success */
+type Method<Paths extends {}, M extends HttpMethod> = <
+  Path extends PathsWith<Paths, M>,
+  Init extends MaybeOptionalInit<Paths[Path], M & keyof Paths[Path]>,
+>(
+  path: Path,
+  ...init: InitParam<Init>
+) => Promise<Succeeded<FetchResponse<Paths[Path][M & keyof Paths[Path]] & {}, Init, Json>>>;
+
+/** What a list's answer is. */
+type Listed<Paths extends {}, Path extends keyof Paths, Init> = Succeeded<
+  FetchResponse<Paths[Path]['get' & keyof Paths[Path]] & {}, Init, Json>
+>['data'];
+
+export interface Client<Paths extends {}> {
+  GET: Method<Paths, 'get'>;
+  PUT: Method<Paths, 'put'>;
+  POST: Method<Paths, 'post'>;
+  PATCH: Method<Paths, 'patch'>;
+  DELETE: Method<Paths, 'delete'>;
+  /**
+   * Reads a list to its end, a page at a time: by cursor where there is one, else by the links to the next page.
+   * @throws AssayError for an answer that is no success
+   */
+  rows<
+    Path extends PathsWith<Paths, 'get'>,
+    Init extends MaybeOptionalInit<Paths[Path], 'get' & keyof Paths[Path]>,
+  >(
+    path: Path,
+    ...init: InitParam<Init>
+  ): AsyncGenerator<RowOf<Listed<Paths, Path, Init>>, void, undefined>;
+}
+
+/** A client of the operations that `Paths` has, as openapi-typescript writes them. */
+export function createClientOf<Paths extends {}>(options: ClientOptions): Client<Paths> {
+  const client = createFetchClient<AnyPaths, Json>({
+    baseUrl: options.server.replace(/\/+$/, ''),
+    fetch: sendingWith(options),
+  });
+  client.use({
+    async onResponse({ response }) {
+      if (!response.ok) throw await readError(response);
+    },
+  });
+  return {
+    ...client,
+    rows: (path: string, init?: AnyInit) => rows(client, path, init),
+  } as object as Client<Paths>;
+}
+
+/** Operations as this file calls them, whatever the description says of them. */
+interface AnyOperation {
+  parameters: { path?: Record<string, string>; query?: Record<string, unknown> };
+  responses: { 200: { content: { [Type in Json]: unknown } } };
+}
+type AnyPaths = Record<string, { get: AnyOperation }>;
+interface AnyInit {
+  params?: AnyOperation['parameters'];
+}
+
+async function* rows(
+  client: FetchClient<AnyPaths, Json>,
+  path: string,
+  init: AnyInit = {},
+): AsyncGenerator<unknown, void, undefined> {
+  const query = firstQuery(path, init.params?.query ?? {});
+  let next: string | undefined;
+  do {
+    const written = next;
+    const { data, response } = await client.GET(path, {
+      ...init,
+      params: { ...init.params, query },
+      ...(written === undefined ? {} : { querySerializer: () => written }),
+    });
+    yield* rowsOf(data);
+    next = nextQuery(response, data);
+  } while (next !== undefined);
+}

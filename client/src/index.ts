@@ -1,0 +1,13 @@
+import { type Client, type ClientOptions, createClientOf } from './client.ts';
+import type { paths } from './description.ts';
+
+export * from './client.ts';
+export type * from './description.ts';
+
+/** A client of every operation of the server. */
+export type Assay = Client<paths>;
+
+/** @returns a client of the server; nothing is sent before its first call */
+export function createClient(options: ClientOptions): Assay {
+  return createClientOf<paths>(options);
+}

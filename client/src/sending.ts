@@ -1,0 +1,59 @@
+import { retryAfterOf } from './errors.ts';
+
+/** What takes a request to the server and its answer back; `fetch` is one. */
+export type Transport = (request: Request) => Promise<Response>;
+
+export interface SendingOptions {
+  /** A personal access token or an access token, or what gets one; absent for a transport that needs none. */
+  token?: string | (() => Promise<string>) | undefined;
+  fetch?: Transport | undefined;
+  /** How often a request is sent again that was answered with 429 or 503; 4 unless told. */
+  retries?: number | undefined;
+  /** The longest wait before one is, in seconds; what asks for a longer one is not tried again. 60 unless told. */
+  longestWait?: number | undefined;
+}
+
+const RETRIES = 4;
+const LONGEST_WAIT = 60;
+/** 429: nothing was looked at. 503: nothing was changed. */
+const RETRIED = new Set([429, 503]);
+
+/**
+ * @returns a transport that says who asks, names each creation, so that it may be sent again, and sends again what the
+ *   server had no time for
+ */
+export function sendingWith(options: SendingOptions): Transport {
+  const { token, fetch = globalThis.fetch, retries = RETRIES, longestWait = LONGEST_WAIT } = options;
+  return async (given) => {
+    const request = new Request(given);
+    // Operations that create nothing ignore it.
+    if (request.method === 'POST' && !request.headers.has('idempotency-key'))
+      request.headers.set('idempotency-key', crypto.randomUUID());
+    for (let attempt = 0; ; attempt += 1) {
+      if (token !== undefined)
+        request.headers.set('authorization', `Bearer ${typeof token === 'string' ? token : await token()}`);
+      const last = attempt >= retries;
+      const response = await fetch(last ? request : request.clone());
+      if (last || !RETRIED.has(response.status)) return response;
+      const wait = retryAfterOf(response) ?? 2 ** attempt;
+      if (wait > longestWait) return response;
+      await response.body?.cancel();
+      await pause(wait * 1_000, request.signal);
+    }
+  };
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, milliseconds);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}

@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AssayError, createClient, type Transport, type VulnerabilityTag } from '../../client/src/index.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let token: string;
+beforeAll(async () => {
+  server = await startTestServer();
+  world = worldOf(server);
+  await world.organization('typed');
+  await world.assessment('typed', 'typed-web');
+  ({ token } = await world.user({ organization: 'typed', admin: true }));
+});
+afterAll(() => server.close());
+
+/** What is sent to the real server, and what its answers are; the first requests meet a server that has no time. */
+function observed(busy: readonly (readonly [status: number, retryAfter: string])[] = []) {
+  const seen: { method: string; query: string; key: string | null; status: number }[] = [];
+  const fetch: Transport = async (request) => {
+    const refusal = busy[seen.length];
+    const answer =
+      refusal === undefined
+        ? await globalThis.fetch(request)
+        : new Response('', { status: refusal[0], headers: { 'retry-after': refusal[1] } });
+    const query = decodeURIComponent(new URL(request.url).search);
+    const key = request.headers.get('idempotency-key');
+    seen.push({ method: request.method, query, key, status: answer.status });
+    return answer;
+  };
+  return { seen, client: createClient({ server: server.origin, token, fetch }) };
+}
+
+const newTag = (name: string) => ({ body: { name, assessment_id: 'typed-web' } });
+
+describe('A call', () => {
+  it('answers in the types of the description', async () => {
+    const { client } = observed();
+    const { data, response } = await client.POST('/v1/assessment_tags', newTag('typed'));
+    const name: string = data.name;
+    expect([response.status, name]).toEqual([201, 'typed']);
+    const { data: hours } = await client.GET('/v1/assessments/{id}/testing_hours', {
+      params: { path: { id: 'typed-web' } },
+    });
+    const total: number = hours.stats_total;
+    expect(total).toBe(0);
+  });
+
+  it('throws what the server says is wrong, in every shape that it has', async () => {
+    const { client } = observed();
+    const refused = (call: Promise<unknown>) =>
+      call.then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    const invalid = await refused(client.POST('/v1/assessment_tags', newTag(' ')));
+    expect(invalid).toBeInstanceOf(AssayError);
+    expect(invalid).toMatchObject({
+      status: 422,
+      kind: 'validation-failed',
+      faults: [{ property: 'name', message: expect.any(String) }],
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    const params = { path: { assessmentGroupId: 999_999 } };
+    expect(
+      await refused(
+        client.GET('/api/assessment/v1/assessment-groups/{assessmentGroupId}/members', { params }),
+      ),
+    ).toMatchObject({ status: 404, kind: 'group-not-found', message: expect.stringMatching(/\w/) });
+    const port = { path: { org_uid: 'typed', asset_uid: 'none' } };
+    expect(
+      await refused(client.GET('/api/streaming/v1/{org_uid}/assets/{asset_uid}/ports', { params: port })),
+    ).toMatchObject({
+      status: expect.any(Number),
+      message: expect.not.stringMatching(/^The server answered/),
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    const path = { orgUid: 'typed' };
+    const stranger = createClient({ server: server.origin, token: 'assay_unknown' });
+    expect(
+      await refused(
+        stranger.POST('/api/tagging/v1.0/organizations/{orgUid}/tags', {
+          params: { path },
+          body: { tags: [{ name: 'x', entities: [] }] },
+        }),
+      ),
+    ).toMatchObject({ status: 401, message: expect.not.stringMatching(/^The server answered/) });
+  });
+});
+
+describe('A request that the server has no time for', () => {
+  it('is sent again, as the same request under the same key', async () => {
+    const { client, seen } = observed([
+      [503, '0'],
+      [429, '0'],
+    ]);
+    await client.POST('/v1/assessment_tags', newTag('again'));
+    expect(seen.map(({ status }) => status)).toEqual([503, 429, 201]);
+    expect(new Set(seen.map(({ key }) => key)).size).toBe(1);
+    expect(seen[0]?.key).toMatch(/^[0-9a-f-]{36}$/);
+    const tags = await world.auditEvents();
+    expect(tags.filter(({ action }) => action === 'assessment-tag.create').length).toBeGreaterThan(0);
+  });
+
+  it('is given up after so many times, and where the wait is too long', async () => {
+    const often = observed(Array.from({ length: 9 }, () => [429, '0'] as const));
+    await expect(often.client.GET('/v1/vulnerability_tags')).rejects.toMatchObject({
+      status: 429,
+      retryAfter: 0,
+    });
+    expect(often.seen).toHaveLength(5);
+    const long = observed([[503, '3600']]);
+    await expect(long.client.GET('/v1/vulnerability_tags')).rejects.toMatchObject({
+      status: 503,
+      retryAfter: 3_600,
+    });
+    expect(long.seen).toHaveLength(1);
+  });
+
+  it('creates once what an answer got lost of', async () => {
+    let lost = true;
+    const client = createClient({
+      server: server.origin,
+      token,
+      async fetch(request) {
+        const answer = await fetch(request);
+        if (!lost) return answer;
+        lost = false;
+        return new Response('', { status: 503, headers: { 'retry-after': '0' } });
+      },
+    });
+    const { response } = await client.POST('/v1/assessment_tags', newTag('once'));
+    expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+  });
+
+  it('ends its wait with the signal of its caller', async () => {
+    const { client } = observed([[503, '50']]);
+    const ended = new AbortController();
+    const call = client.GET('/v1/vulnerability_tags', { signal: ended.signal });
+    ended.abort(new Error('enough'));
+    await expect(call).rejects.toThrow('enough');
+  });
+});
+
+describe('A list', () => {
+  const names = Array.from({ length: 7 }, (_, index) => `tag ${index}`);
+
+  it('is read to its end by cursor, each row once', async () => {
+    for (const name of names) await world.vulnerabilityTag('typed', name);
+    const { client, seen } = observed();
+    const found: VulnerabilityTag[] = [];
+    const query = { 'page[size]': 3, 'filter[search]': 'tag ' };
+    for await (const row of client.rows('/v1/vulnerability_tags', { params: { query } })) found.push(row);
+    expect(found.map(({ name }) => name)).toEqual(names);
+    expect(seen).toHaveLength(3);
+    for (const { query: asked } of seen) expect(asked).toMatch(/page\[after\]=/);
+    for (const { query: asked } of seen) expect(asked).toContain('filter[search]=tag');
+  });
+
+  it('is read by the pages that were asked for, and no further than its reader goes', async () => {
+    const { client, seen } = observed();
+    const query = { 'page[size]': 3, 'page[number]': 2, 'filter[search]': 'tag ' };
+    const found: string[] = [];
+    for await (const { name } of client.rows('/v1/vulnerability_tags', { params: { query } })) {
+      found.push(name);
+      if (found.length === 2) break;
+    }
+    expect(found).toEqual(names.slice(3, 5));
+    expect(seen).toHaveLength(1);
+  });
+
+  it('is read by the links of its envelope where it is in one', async () => {
+    const { id } = await world.group('typed');
+    for (let count = 0; count < 3; count += 1) {
+      const member = await world.user({ organization: 'typed' });
+      await world.member(id, member.uid, 'assessment_member');
+    }
+    const { client, seen } = observed();
+    const path = '/api/assessment/v1/assessment-groups/{assessmentGroupId}/members';
+    const params = { path: { assessmentGroupId: id }, query: { perPage: 2 } };
+    const roles: string[] = [];
+    for await (const { role } of client.rows(path, { params })) roles.push(role);
+    expect(roles).toEqual(Array.from({ length: 3 }, () => 'assessment_member'));
+    expect(seen.map(({ query }) => query)).toEqual(['?perPage=2', '?perPage=2&page=2']);
+  });
+
+  it('sends its token to no other server than its own, whatever a link says', async () => {
+    const asked: string[] = [];
+    const client = createClient({
+      server: server.origin,
+      token,
+      async fetch({ url }) {
+        asked.push(url);
+        const headers = {
+          link: '<https://elsewhere.example/v1/vulnerability_tags?page%5Bafter%5D=x>; rel="next"',
+        };
+        return Response.json([], asked.length === 1 ? { headers } : {});
+      },
+    });
+    const found: unknown[] = [];
+    for await (const row of client.rows('/v1/vulnerability_tags')) found.push(row);
+    expect(found).toEqual([]);
+    expect(asked.map((url) => new URL(url).origin)).toEqual([server.origin, server.origin]);
+    expect(asked[1]).toBe(`${server.origin}/v1/vulnerability_tags?page%5Bafter%5D=x`);
+  });
+});
+
+describe('A token', () => {
+  it('may be got anew for each request', async () => {
+    let calls = 0;
+    const client = createClient({
+      server: `${server.origin}/`,
+      async token() {
+        calls += 1;
+        return token;
+      },
+    });
+    await client.GET('/v1/vulnerability_tags');
+    await client.GET('/v1/vulnerability_tags');
+    expect(calls).toBe(2);
+  });
+});

@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { generate } from 'openapi-typescript-codegen';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+
+const ROOT = new URL('../..', import.meta.url).pathname;
+const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+
+let server: TestServer;
+let folder: string;
+beforeAll(async () => {
+  server = await startTestServer();
+  folder = mkdtempSync(join(tmpdir(), 'assay-generated-'));
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await server.close();
+});
+
+/** @returns what the compiler has to say */
+async function compile(files: readonly string[]): Promise<string> {
+  const types = join(ROOT, 'node_modules/@types');
+  const options =
+    '--noEmit --strict --target es2022 --lib es2022,dom --module esnext --moduleResolution bundler';
+  const args = [tsc, ...options.split(' '), '--typeRoots', types, '--types', 'node', ...files];
+  return promisify(execFile)(process.execPath, args, { cwd: folder }).then(
+    () => '',
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+}
+
+describe('A client that a public generator makes of the description', () => {
+  it('compiles, and has types with the names of the things', async () => {
+    const { body: description } = await server.request('GET', '/openapi.json');
+    const output = join(folder, 'client');
+    await generate({ input: description, output });
+    expect(await compile([join(output, 'index.ts')])).toBe('');
+
+    const models = readdirSync(join(output, 'models')).map((file) => file.replace(/\.ts$/, ''));
+    expect(models).toEqual(
+      expect.arrayContaining(['Vulnerability', 'VulnerabilityTag', 'AssessmentTag', 'User']),
+    );
+    // Nothing is called after the operation that happens to answer it, or after its place in another.
+    expect(
+      models.filter((name) => /Response|Body\b|_|\d$|^(list|get|create|update)[A-Z]/.test(name)),
+    ).toEqual([]);
+    const services = readFileSync(join(output, 'services/V1Service.ts'), 'utf8');
+    expect(services).toMatch(/updateVulnerability\([^)]*\): CancelablePromise<Vulnerability>/);
+
+    const use = join(folder, 'use.ts');
+    writeFileSync(
+      use,
+      `import { OpenAPI, type Vulnerability, V1Service } from './client/index';
+OpenAPI.BASE = 'http://127.0.0.1';
+export const changed: Promise<Vulnerability> = V1Service.updateVulnerability(1, { status_id: 5 });
+export const wrong: Promise<Vulnerability> = V1Service.updateVulnerability(1, { status_id: 'fixed' });`,
+    );
+    const errors = (await compile([use])).split('\n').filter((line) => line.includes('error TS'));
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toContain("Type 'string' is not assignable to type 'number'");
+  });
+});
