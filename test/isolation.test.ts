@@ -168,6 +168,37 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     },
   }),
   '55 read a user': (other) => ({ method: 'GET', path: `/v1/users/${other.userId}` }),
+  '70 list asset tags': (other) => ({
+    method: 'GET',
+    path: `/api/tagging/v1.0/organizations/${other.organization}/tags`,
+  }),
+  '70 list own tags by an asset': (other, own) => ({
+    method: 'GET',
+    path: `/api/tagging/v1.0/organizations/${own.organization}/tags?entityUid[]=${other.asset}`,
+  }),
+  '71 read an asset tag': (other) => ({
+    method: 'GET',
+    path: `/api/tagging/v1.0/organizations/${other.organization}/tags/${other.assetTag}`,
+  }),
+  '71 read an asset tag through the own organization': (other, own) => ({
+    method: 'GET',
+    path: `/api/tagging/v1.0/organizations/${own.organization}/tags/${other.assetTag}`,
+  }),
+  '72 rename an asset tag': (other) => ({
+    method: 'PUT',
+    path: `/api/tagging/v1.0/organizations/${other.organization}/tags/${other.assetTag}`,
+    body: { name: 'stolen' },
+  }),
+  '72 rename an asset tag through the own organization': (other, own) => ({
+    method: 'PUT',
+    path: `/api/tagging/v1.0/organizations/${own.organization}/tags/${other.assetTag}`,
+    body: { name: 'stolen' },
+  }),
+  '73 delete asset tags through the own organization': (other, own) => ({
+    method: 'DELETE',
+    path: `/api/tagging/v1.0/organizations/${own.organization}/tags`,
+    body: { uids: [own.assetTag, other.assetTag] },
+  }),
   '14 read ports': (other) => ({
     method: 'GET',
     path: `/api/streaming/v1/${other.organization}/assets/${other.asset}/ports`,
@@ -376,7 +407,8 @@ describe('Tenants never see each other', () => {
     const admin = credentials.find(({ name }) => name === 'admin with all scopes') as Credential;
     const refused: string[] = [];
     // What ends something comes last, and a ban after all that names its user.
-    const endings = (name: string) => [/^1 /, /^35 /, /^13 /, /^6 /].findIndex((ending) => ending.test(name));
+    const endings = (name: string) =>
+      [/^1 /, /^35 /, /^73 /, /^13 /, /^6 /].findIndex((ending) => ending.test(name));
     const inOrder = Object.entries(OPERATIONS).sort(([a], [b]) => endings(a) - endings(b));
     for (const [name, build] of inOrder) {
       const attempt = build(own, own);

@@ -5,6 +5,7 @@ import { ASSET_OPERATIONS } from './asset/assets.ts';
 import { LISTING_OPERATIONS } from './asset/listings.ts';
 import { PORT_OPERATIONS } from './streaming/ports.ts';
 import { ASSET_TAG_OPERATIONS } from './tagging/tags.ts';
+import { EXISTING_ASSET_TAG_OPERATIONS } from './tagging/existing-tags.ts';
 import { ASSESSMENT_TAG_OPERATIONS } from './v1/assessment-tags.ts';
 import { ASSESSMENT_OPERATIONS } from './v1/assessments.ts';
 import { USER_OPERATIONS } from './v1/users.ts';
@@ -20,7 +21,7 @@ export const OPERATIONS: Readonly<Record<AreaName, readonly DeclareOperation[]>>
     ...VULNERABILITY_TAG_OPERATIONS,
     ...VULNERABILITY_OPERATIONS,
   ],
-  tagging: [...ASSET_TAG_OPERATIONS],
+  tagging: [...ASSET_TAG_OPERATIONS, ...EXISTING_ASSET_TAG_OPERATIONS],
   asset: [...ASSET_OPERATIONS, ...LISTING_OPERATIONS],
   assessment: [...MEMBER_OPERATIONS],
   streaming: [...PORT_OPERATIONS],

@@ -66,7 +66,10 @@ export const PROGRAMMES: readonly [main: Programme, other: Programme] = [
     listed: 380,
     vulnerabilities: 200,
     manyPorts: true,
-    uids: { assets: ['5f0c1e2d3b4a59687786a5b4', '6a1d2f3e4c5b6a79788695a4'], tags: ['0a1b2c3d4e5f'] },
+    uids: {
+      assets: ['5f0c1e2d3b4a59687786a5b4', '6a1d2f3e4c5b6a79788695a4'],
+      tags: ['0a1b2c3d4e5f', '1b2c3d4e5f60'],
+    },
   },
   {
     organization: { uid: 'halden', name: 'Halden Mutual' },

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ASSET_WRITE_SCOPES, SCOPES, TAG_SCOPES } from '../../src/auth/scopes.ts';
+import { ASSET_WRITE_SCOPES, SCOPES, STRICT_TAG_SCOPES, TAG_SCOPES } from '../../src/auth/scopes.ts';
 import { UNKNOWN_TEXT } from '../../src/http/examples.ts';
 import { fromOutside } from '../harness/description.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -149,16 +149,21 @@ describe('The API description', () => {
       ...scopes.map((scope) => ({ oauth2: [scope] })),
       { bearerAuth: [] },
     ];
-    const expected = {
-      '/v1/': [{ bearerAuth: [] }, { basicAuth: [] }, { apiKeyAuth: [] }, { oauth2: ['api'] }],
-      '/api/tagging/': anyOf(TAG_SCOPES),
-      '/api/asset/': anyOf(ASSET_WRITE_SCOPES),
-      '/api/assessment/': anyOf(['api']),
-      '/api/streaming/': anyOf(['api']),
+    const expected: Record<string, (method: string) => readonly string[]> = {
+      '/api/tagging/': (method) => (/put|delete/.test(method) ? STRICT_TAG_SCOPES : TAG_SCOPES),
+      '/api/asset/': (method) => [
+        ...ASSET_WRITE_SCOPES,
+        ...(method === 'get' ? ['asset_gr', 'asset_or', 'asset_lr'] : []),
+      ],
+      '/api/assessment/': () => ['api'],
+      '/api/streaming/': () => ['api'],
     };
-    for (const { path, operation } of operations()) {
-      const [, security] = Object.entries(expected).find(([prefix]) => path.startsWith(prefix)) ?? [];
-      expect([path, operation.security]).toEqual([path, security]);
+    const ofV1 = [{ bearerAuth: [] }, { basicAuth: [] }, { apiKeyAuth: [] }, { oauth2: ['api'] }];
+    const inOrder = (security: readonly object[]) => security.map((one) => JSON.stringify(one)).sort();
+    for (const { path, method, operation } of operations()) {
+      const [, scopes] = Object.entries(expected).find(([prefix]) => path.startsWith(prefix)) ?? [];
+      const security = scopes === undefined ? ofV1 : anyOf(scopes(method));
+      expect([path, inOrder(operation.security)]).toEqual([path, inOrder(security)]);
     }
   });
 

@@ -8,10 +8,10 @@ import { operation } from '../../http/operation.ts';
 import { MAX_TEXT, nameText } from '../../http/schemas.ts';
 import { withHeaders } from '../../http/sent-answers.ts';
 
-const path = '/v1.0/organizations/:orgUid/tags';
+export const path = '/v1.0/organizations/:orgUid/tags';
 
 /** The specification leaves the end of the pattern open: a longer uid is well-formed, and no row has it. */
-const OrganizationPath = Type.Object({
+export const OrganizationPath = Type.Object({
   orgUid: Type.String({
     pattern: '^[0-9a-z]{1,50}',
     maxLength: MAX_TEXT,
@@ -71,7 +71,7 @@ const changeBody = (maxItems: number) =>
     { title: 'Tagging change' },
   );
 
-const TaggedEntity = Type.Object(
+export const TaggedEntity = Type.Object(
   {
     uid: Type.String({ maxLength: MAX_TEXT, examples: ['5f0c1e2d3b4a59687786a5b4'] }),
     entityType: Type.Literal('asset'),
@@ -79,7 +79,7 @@ const TaggedEntity = Type.Object(
   { title: 'Tagged entity' },
 );
 
-const AssetTagBody = Type.Object(
+export const AssetTagBody = Type.Object(
   {
     uid: Type.String({ maxLength: MAX_TEXT, examples: ['0a1b2c3d4e5f'] }),
     name: Type.String({ maxLength: MAX_TEXT, examples: ['needs-owner'] }),

@@ -36,6 +36,7 @@ interface AssetTagTable {
   organization_id: number;
   name: string;
   name_key: string;
+  version: Generated<number>;
 }
 
 interface AssetTaggingTable {

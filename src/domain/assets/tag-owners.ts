@@ -1,6 +1,6 @@
 import type { Act, Caller } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Reader } from '../../db/engine.ts';
 import { isOneOf, unindexed } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
 import { type Fault, invalid } from '../shared/failure.ts';
@@ -13,7 +13,8 @@ import {
   type ReachParameters,
 } from '../shared/reach.ts';
 
-const UID = /^[0-9a-z]{1,50}$/;
+/** Of organizations, of their groups and of tags. */
+export const UID = /^[0-9a-z]{1,50}$/;
 /** More faults than this tell nobody more. */
 const MAX_FAULTS = 1_000;
 
@@ -69,19 +70,19 @@ const assetsQuery = perReach((reach) =>
 
 /** @returns the owner of tags with this uid, when the caller reaches it */
 export async function findOwner(
-  tx: Transaction,
+  db: Reader,
   caller: Caller,
   reach: CallerReach,
   uid: string,
 ): Promise<Owner | undefined> {
   // A uid of another form is no row's, and PostgreSQL cannot look up every text.
   if (!UID.test(uid)) return undefined;
-  return (await ownerQuery(reach)(tx, { ...reachParameters(caller), uid }))[0];
+  return (await ownerQuery(reach)(db, { ...reachParameters(caller), uid }))[0];
 }
 
 /** @returns those assets, by uid, that the caller reaches within the owner */
 export async function assetsWithin(
-  tx: Transaction,
+  db: Reader,
   caller: Caller,
   reach: CallerReach,
   owner: Owner,
@@ -89,7 +90,7 @@ export async function assetsWithin(
 ): Promise<Map<string, Entity>> {
   if (uids.length === 0) return new Map();
   const unique = [...new Set(uids)];
-  const rows = await assetsQuery(reach)(tx, { ...reachParameters(caller), owner: owner.id, uids: unique });
+  const rows = await assetsQuery(reach)(db, { ...reachParameters(caller), owner: owner.id, uids: unique });
   return new Map(rows.map((row) => [row.uid, row]));
 }
 

@@ -14,6 +14,8 @@ const CHANGES = {
   'asset.scan': 'asset',
   'asset-tag.attach': 'organization',
   'asset-tag.create': 'asset-tag',
+  'asset-tag.delete': 'asset-tag',
+  'asset-tag.rename': 'asset-tag',
   'client.create': 'client',
   'client.delete': 'client',
   'client.renew-secret': 'client',

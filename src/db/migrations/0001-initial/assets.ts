@@ -23,9 +23,12 @@ export const assetsTables = ({ id, int, text, table, clustered }: Dialect): stri
     organization_id ${int} not null references organizations (id),
     name ${text} not null,
     name_key ${text} not null,
+    version ${int} not null default 1,
     unique (organization_id, name_key),
     unique (organization_id, id)
   ) ${table}`,
+
+  `create index asset_tags_by_name on asset_tags (organization_id, name, id)`,
 
   // The one place where rows of different organizations are joined: a tag of an organization group is attached to assets
   // of the organizations in it. The owner of the tag is the asset's organization, or a group that it is a member of.

@@ -1,0 +1,177 @@
+import { type Expression, type SqlBool, sql } from 'kysely';
+import type { Caller } from '../../auth/callers.ts';
+import { TAG_SCOPES } from '../../auth/scopes.ts';
+import type { Reader } from '../../db/engine.ts';
+import { isOneOf } from '../../db/portable.ts';
+import { missing } from '../shared/failure.ts';
+import { type Filter, integersIn, type Reading, searchIn } from '../shared/filters.ts';
+import { defineList } from '../shared/lists.ts';
+import {
+  assetWithin,
+  belongsToOrganization,
+  type CallerReach,
+  reachOfCaller,
+  type ReachParameters,
+  reachParameters,
+} from '../shared/reach.ts';
+import { findOwner, UID } from './tag-owners.ts';
+
+/** A tag on assets, with what the caller reaches of them. */
+export interface ReadAssetTag {
+  uid: string;
+  name: string;
+  orgUid: string;
+  version: number;
+  entityCount: number;
+  /** The uids of the first of these assets; absent unless asked for. */
+  entities?: string[];
+}
+
+interface AssetTagRow {
+  id: number;
+  uid: string;
+  name: string;
+  org_uid: string;
+  version: number;
+}
+
+/** The most entities of a tag that are told. */
+export const MAX_ENTITIES = 1_000;
+
+const reachOf = (caller: Caller) => reachOfCaller(caller, TAG_SCOPES);
+
+/** The tags of one owner, an organization or a group of them (operation 70). */
+export const assetTagList = defineList({
+  name: 'asset-tags',
+  rows: ({ db, caller }) => {
+    const p = reachParameters(caller);
+    return db
+      .selectFrom((eb) =>
+        eb
+          .selectFrom('asset_tags as tag')
+          .innerJoin('organizations as owner', 'owner.id', 'tag.organization_id')
+          .select([
+            'tag.id',
+            'tag.uid',
+            'tag.organization_id',
+            'tag.name',
+            'tag.name_key',
+            'tag.version',
+            'owner.uid as org_uid',
+            sql<number>`(select count(*) from ${taggingsWithin(reachOf(caller), p)} and tagging.tag_id = tag.id)`.as(
+              'entity_count',
+            ),
+          ])
+          .as('asset_tags'),
+      )
+      .select(['id', 'uid', 'name', 'org_uid', 'version']);
+  },
+  id: 'asset_tags.id',
+  organization: 'asset_tags.organization_id',
+  filters: {
+    owner: integersIn('asset_tags.organization_id'),
+    search: searchIn('asset_tags.name_key'),
+    entityUid: ofEntities(),
+    includeEntities: { kind: 'flag' },
+  },
+  orders: {
+    name: { by: 'asset_tags.name', type: 'text' },
+    entityCount: { by: 'asset_tags.entity_count', type: 'integer' },
+  },
+  // With entities, a tag may be a thousand rows.
+  piece: 20,
+  items: ({ db, caller }, rows, { includeEntities = false }) => readTags(db, caller, rows, includeEntities),
+});
+
+function ofEntities(): Filter<'texts'> {
+  return {
+    kind: 'texts',
+    pattern: '^[0-9a-f]{24}$',
+    where: ({ db, caller }, uids) => sql<SqlBool>`asset_tags.id in (
+      select tagging.tag_id from asset_taggings as tagging join assets on assets.id = tagging.asset_id
+      where ${isOneOf(db, sql.ref<string>('assets.uid'), uids)} and ${assetWithin(reachOf(caller), reachParameters(caller))})`,
+  };
+}
+
+/**
+ * @returns the owner of the tags that a path names, as the list narrows by it
+ * @throws Failure `missing` when the caller does not reach it
+ */
+export async function tagOwnerOf({ db, caller }: Reading, orgUid: string): Promise<{ owner: number[] }> {
+  const owner = await findOwner(db, caller, reachOf(caller), orgUid);
+  if (owner === undefined) throw missing('organization');
+  return { owner: [owner.id] };
+}
+
+/**
+ * One tag (operation 71).
+ * @throws Failure `missing` for the organization and for the tag
+ */
+export async function readAssetTag(
+  reading: Reading,
+  orgUid: string,
+  tagUid: string,
+  includeEntities: boolean,
+): Promise<ReadAssetTag> {
+  const { db, caller } = reading;
+  const [owner = 0] = (await tagOwnerOf(reading, orgUid)).owner;
+  if (!UID.test(tagUid)) throw missing('tag');
+  const row = await db
+    .selectFrom('asset_tags')
+    .select(['id', 'uid', 'name', 'version'])
+    .where('organization_id', '=', owner)
+    .where('uid', '=', tagUid)
+    .executeTakeFirst();
+  if (row === undefined) throw missing('tag');
+  const [tag] = await readTags(db, caller, [{ ...row, org_uid: orgUid }], includeEntities);
+  return tag as ReadAssetTag;
+}
+
+async function readTags(
+  db: Reader,
+  caller: Caller,
+  rows: readonly AssetTagRow[],
+  includeEntities: boolean,
+): Promise<ReadAssetTag[]> {
+  const within = taggingsWithin(reachOf(caller), reachParameters(caller));
+  const ids = rows.map(({ id }) => id);
+  const { rows: counted } = await sql<{ tag_id: number; count: number }>`
+    select tagging.tag_id, count(*) as count from ${within} and ${isOneOf(db, sql.ref<number>('tagging.tag_id'), ids)}
+    group by tagging.tag_id`.execute(db);
+  const counts = new Map(counted.map(({ tag_id, count }) => [tag_id, count]));
+  return Promise.all(
+    rows.map(async ({ id, uid, name, org_uid: orgUid, version }) => {
+      const entityCount = counts.get(id) ?? 0;
+      const tag = { uid, name, orgUid, version, entityCount };
+      if (!includeEntities) return tag;
+      return { ...tag, entities: entityCount === 0 ? [] : await readEntities(db, caller, id) };
+    }),
+  );
+}
+
+async function readEntities(db: Reader, caller: Caller, tag: number): Promise<string[]> {
+  const entities = await db
+    .selectFrom('asset_taggings as tagging')
+    .innerJoin('assets', 'assets.id', 'tagging.asset_id')
+    .select('assets.uid')
+    .where('tagging.tag_id', '=', tag)
+    .where(assetWithin(reachOf(caller), reachParameters(caller)))
+    .orderBy('tagging.asset_id')
+    .limit(MAX_ENTITIES)
+    .execute();
+  return entities.map(({ uid }) => uid);
+}
+
+/** The taggings whose assets are within reach, as what stands after `from` and ends in a condition. */
+function taggingsWithin(reach: CallerReach, p: ReachParameters): Expression<unknown> {
+  const [rule] = reach.rules;
+  // The asset's organization stands in the tagging: where nothing else matters, no asset is looked at.
+  if (reach.rules.length === 1 && rule?.writableBy === null && rule.level !== 'listing') {
+    const within =
+      rule.level === 'global'
+        ? sql`1 = 1`
+        : belongsToOrganization(reach, sql.ref('tagging.organization_id'), p);
+    return sql`asset_taggings as tagging where ${within}`;
+  }
+  return sql`asset_taggings as tagging join assets on assets.id = tagging.asset_id where ${assetWithin(reach, p)}`;
+}

@@ -1,0 +1,312 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectProblem, expectSimpleError } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { BAD_NAMES } from '../harness/v1.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 10, 30);
+const UNKNOWN_TAG = 'f'.repeat(12);
+const forbidden = { area: 'tagging', status: 403, kind: 'forbidden' } as const;
+const invalid = { area: 'tagging', status: 422, kind: 'validation-failed' } as const;
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let staff: TestUser;
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => NOW);
+  world = worldOf(server);
+  staff = await world.user();
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+});
+
+const path = (uid = organization.uid) => `/api/tagging/v1.0/organizations/${uid}/tags`;
+const rename = (
+  tag: string,
+  body: unknown,
+  { token = admin.token, uid = organization.uid, headers = {} as Record<string, string> } = {},
+) => server.request('PUT', `${path(uid)}/${tag}`, { token, body, headers });
+const remove = (uids: unknown, { token = admin.token, uid = organization.uid } = {}) =>
+  server.request('DELETE', path(uid), { token, body: { uids } });
+const newAsset = async (of: object = {}) =>
+  (await world.asset({ organization: organization.uid, ...of })).uid;
+
+/** Makes a tag with entities, and returns its uid. */
+async function newTag(name: string, entities: string[] = [], uid = organization.uid): Promise<string> {
+  const response = await server.request('POST', path(uid), {
+    token: staff.token,
+    body: { tags: [{ name, entities: entities.map((asset) => ({ uid: asset })) }] },
+  });
+  return response.body.tags[0].uid;
+}
+const read = async (tag: string, uid = organization.uid) =>
+  server.request('GET', `${path(uid)}/${tag}`, { token: staff.token });
+const nameOf = async (tag: string, uid = organization.uid) => (await read(tag, uid)).body.name;
+const isThere = async (tag: string, uid = organization.uid) => (await read(tag, uid)).status === 200;
+const events = async (action: string) =>
+  (await world.auditEvents()).filter(
+    (event) => event.action === action && event.organization_id === organization.id,
+  );
+
+/** A user whose scopes are of listings alone, and the one that they have access to. */
+async function ofListing() {
+  const listing = await world.assessment(organization.uid);
+  const user = await world.user({ organization: organization.uid });
+  await world.access(listing.uid, user.id);
+  const { token } = await world.token(user.id, { scopes: ['tag_lw'] });
+  return { listing: listing.uid, token };
+}
+
+describe('Operation 72 renameAssetTag', () => {
+  it('answers 204 without a body, and raises the version', async () => {
+    const tag = await newTag('Old', [await newAsset()]);
+    const before = await read(tag);
+    const response = await rename(tag, { name: '  New ' });
+    expect([response.status, response.text]).toEqual([204, '']);
+    const after = await read(tag);
+    expect(after.body).toEqual({ ...before.body, name: 'New' });
+    expect(before.headers.get('etag')).toMatch(/^"1\./);
+    expect(after.headers.get('etag')).toMatch(/^"2\./);
+  });
+
+  it('412 when the tag has another version than is named; nothing but a name moves it', async () => {
+    const tag = await newTag('Old');
+    const etag = (await read(tag)).headers.get('etag') ?? '';
+    await server.request('PATCH', path(), {
+      token: staff.token,
+      body: { uids: [tag], addEntities: [{ uid: await newAsset() }] },
+    });
+    expect((await rename(tag, { name: 'Old' }, { headers: { 'if-match': etag } })).status).toBe(204);
+    expect((await rename(tag, { name: 'New' }, { headers: { 'if-match': etag } })).status).toBe(204);
+    const stale = await rename(tag, { name: 'Newer' }, { headers: { 'if-match': etag } });
+    expectProblem(server, stale, { area: 'tagging', status: 412, kind: 'precondition-failed' });
+    expect(await nameOf(tag)).toBe('New');
+    const gone = await rename(UNKNOWN_TAG, { name: 'Newer' }, { headers: { 'if-match': etag } });
+    expectSimpleError(gone, 404);
+  });
+
+  it.each(['Taken', 'tAKEN', ' taken '])('409 for %j when another tag has "Taken"', async (name) => {
+    await newTag('Taken');
+    const tag = await newTag('Old');
+    expectProblem(server, await rename(tag, { name }), {
+      area: 'tagging',
+      status: 409,
+      kind: 'conflict',
+      failedValidation: [{ property: 'name', message: 'exists already', value: name.trim() }],
+    });
+    expect(await nameOf(tag)).toBe('Old');
+    expect((await rename(tag, { name: 'oLD' })).status).toBe(204);
+    expect(await events('asset-tag.rename')).toHaveLength(1);
+  });
+
+  it.each(BAD_NAMES)('422 for the name %j', async (name) => {
+    expectProblem(server, await rename(UNKNOWN_TAG, { name }), {
+      ...invalid,
+      failedValidation: [
+        {
+          property: 'name',
+          message: expect.stringMatching(/^must /),
+          value: name.slice(0, 100).toWellFormed(),
+        },
+      ],
+    });
+  });
+
+  it('404 for a tag and an organization that the caller does not reach', async () => {
+    const other = await world.organization();
+    const theirs = await newTag('theirs', [], other.uid);
+    for (const [tag, uid] of [
+      [theirs, organization.uid],
+      [theirs, other.uid],
+      [UNKNOWN_TAG, organization.uid],
+      ['%00', organization.uid],
+      [theirs, 'nosuch'],
+    ] as const)
+      expectSimpleError(await rename(tag, { name: 'stolen' }, { uid }), 404);
+    expect(await nameOf(theirs, other.uid)).toBe('theirs');
+  });
+
+  it('wants a scope that writes', async () => {
+    const tag = await newTag('Old');
+    for (const scope of ['tag_or', 'asset_or', 'tag_lr']) {
+      const { token } = await world.token(admin.id, { scopes: [scope] });
+      expectProblem(server, await rename(tag, { name: 'New' }, { token }), forbidden);
+    }
+    for (const scope of ['tag_ow', 'asset_client_ow']) {
+      const { token } = await world.token(admin.id, { scopes: [scope] });
+      expect((await rename(tag, { name: `by ${scope}` }, { token })).status).toBe(204);
+    }
+  });
+
+  it('writes both names to the audit log', async () => {
+    const tag = await newTag('Old');
+    const response = await rename(tag, { name: 'New' });
+    expect(await events('asset-tag.rename')).toEqual([
+      {
+        id: expect.any(Number),
+        at: NOW,
+        action: 'asset-tag.rename',
+        object_type: 'asset-tag',
+        object_id: tag,
+        organization_id: organization.id,
+        actor_kind: 'user',
+        user_id: admin.id,
+        count: 1,
+        refusal: null,
+        credential_id: expect.any(String),
+        address: '127.0.0.1',
+        request_id: response.headers.get('x-request-id'),
+        before: '{"name":"Old"}',
+        after: '{"name":"New"}',
+      },
+    ]);
+  });
+});
+
+describe('Operation 73 deleteAssetTags', () => {
+  it('answers 204, and takes the tags off their assets', async () => {
+    const asset = await newAsset();
+    const [one, two, kept] = [
+      await newTag('one', [asset]),
+      await newTag('two'),
+      await newTag('kept', [asset]),
+    ];
+    const response = await remove([one, two, one]);
+    expect([response.status, response.text]).toEqual([204, '']);
+    expect([await isThere(one), await isThere(two), await isThere(kept)]).toEqual([false, false, true]);
+    const rows = await server.context.db.read
+      .selectFrom('asset_taggings')
+      .innerJoin('assets', 'assets.id', 'asset_taggings.asset_id')
+      .select('tag_id')
+      .where('assets.uid', '=', asset)
+      .execute();
+    expect(rows).toHaveLength(1);
+  });
+
+  it('422 with the index of unknown tags, and deletes nothing', async () => {
+    const other = await world.organization();
+    const tag = await newTag('mine');
+    const theirs = await newTag('theirs', [], other.uid);
+    expectProblem(server, await remove([tag, UNKNOWN_TAG, theirs, 'no uid'], { token: staff.token }), {
+      ...invalid,
+      failedValidations: [1, 2, 3].map((index) => ({
+        index,
+        failedValidation: [
+          {
+            property: `uids.${index}`,
+            message: 'is not the uid of a tag that you can reach here',
+            value: [UNKNOWN_TAG, theirs, 'no uid'][index - 1],
+          },
+        ],
+      })),
+    });
+    expect([await isThere(tag), await isThere(theirs, other.uid)]).toEqual([true, true]);
+    expectSimpleError(await remove([theirs], { uid: other.uid }), 404);
+  });
+
+  it('takes 1 to 1,000', async () => {
+    expect((await remove([])).status).toBe(422);
+    expect((await server.request('DELETE', path(), { token: admin.token, body: {} })).status).toBe(422);
+    expectProblem(server, await remove(Array(1_001).fill(UNKNOWN_TAG)), {
+      area: 'tagging',
+      status: 413,
+      kind: 'batch-too-large',
+      maxBatchSize: 1_000,
+      batchSize: 1_001,
+    });
+    expect((await remove(Array(1_000).fill(await newTag('often')))).status).toBe(204);
+  });
+
+  it('writes what stood there to the audit log, an event a tag', async () => {
+    const [a, b] = [await newAsset(), await newAsset()];
+    const tags = [await newTag('one', [a, b]), await newTag('two')];
+    const response = await remove(tags);
+    const written = await events('asset-tag.delete');
+    expect(written.map(({ object_id, before, after }) => [object_id, JSON.parse(before!), after])).toEqual([
+      [tags[0], { name: 'one', entities: [a, b] }, null],
+      [tags[1], { name: 'two', entities: [] }, null],
+    ]);
+    for (const event of written)
+      expect([event.user_id, event.request_id]).toEqual([admin.id, response.headers.get('x-request-id')]);
+  });
+
+  it('tells the number of entities alone where they are many', async () => {
+    const uids: string[] = [];
+    for (let index = 0; index < 151; index += 1) uids.push(await newAsset());
+    await remove([await newTag('one', uids), await newTag('two', uids.slice(1))]);
+    expect((await events('asset-tag.delete')).map(({ before }) => JSON.parse(before!))).toEqual([
+      { name: 'one', entities: { count: 151 } },
+      { name: 'two', entities: { count: 150 } },
+    ]);
+  });
+});
+
+describe('With the scopes of listings alone', () => {
+  it('tags are renamed and deleted that have entities, all of them in those listings', async () => {
+    const { listing, token } = await ofListing();
+    const [listed, also, unlisted] = [await newAsset(), await newAsset(), await newAsset()];
+    await world.list(listing, listed);
+    await world.list(listing, also);
+    const own = await newTag('own', [listed, also]);
+    const partly = await newTag('partly', [listed, unlisted]);
+    const bare = await newTag('bare');
+    for (const tag of [partly, bare]) {
+      expectProblem(server, await rename(tag, { name: 'stolen' }, { token }), forbidden);
+      expectProblem(server, await remove([own, tag], { token }), forbidden);
+    }
+    expect((await rename(own, { name: 'renamed' }, { token })).status).toBe(204);
+    expect((await remove([own], { token })).status).toBe(204);
+    expect([await isThere(partly), await isThere(bare), await isThere(own)]).toEqual([true, true, false]);
+  });
+
+  it('an unknown tag is told before what is not the caller’s to change', async () => {
+    const { token } = await ofListing();
+    const bare = await newTag('bare');
+    expect((await remove([bare, UNKNOWN_TAG], { token })).status).toBe(422);
+    expectSimpleError(await rename(UNKNOWN_TAG, { name: 'stolen' }, { token }), 404);
+  });
+
+  it('one wider scope is enough', async () => {
+    const bare = await newTag('bare');
+    const { token } = await world.token(admin.id, { scopes: ['tag_lw', 'tag_ow'] });
+    expect((await rename(bare, { name: 'renamed' }, { token })).status).toBe(204);
+    expect((await remove([bare], { token })).status).toBe(204);
+  });
+});
+
+describe('A tag of a group', () => {
+  it('is changed by those who reach every organization of it, whom others are told from by 403', async () => {
+    const other = await world.organization();
+    const group = `group${organization.uid}`;
+    await world.organizationGroup(group, [organization.uid, other.uid]);
+    const tag = await newTag('shared', [await newAsset()], group);
+    const half = await world.user({ assignedTo: [organization.uid] });
+    const whole = await world.user({ assignedTo: [organization.uid, other.uid] });
+    for (const { token } of [admin, half]) {
+      expectProblem(server, await rename(tag, { name: 'stolen' }, { token, uid: group }), forbidden);
+      expectProblem(server, await remove([tag], { token, uid: group }), forbidden);
+      // What a path names comes first, a body after that.
+      expectSimpleError(await rename(UNKNOWN_TAG, { name: 'stolen' }, { token, uid: group }), 404);
+      expectProblem(server, await remove([UNKNOWN_TAG], { token, uid: group }), forbidden);
+    }
+    expect((await rename(tag, { name: 'renamed' }, { token: whole.token, uid: group })).status).toBe(204);
+    expect(await nameOf(tag, group)).toBe('renamed');
+    expect((await remove([tag], { token: staff.token, uid: group })).status).toBe(204);
+    expect(await isThere(tag, group)).toBe(false);
+  });
+
+  it('is not to be found under one of its organizations', async () => {
+    const group = `group${organization.uid}`;
+    await world.organizationGroup(group, [organization.uid]);
+    const tag = await newTag('shared', [], group);
+    expectSimpleError(await rename(tag, { name: 'stolen' }), 404);
+    expect((await remove([tag])).status).toBe(422);
+    expect((await remove([tag], { uid: group })).status).toBe(204);
+  });
+});

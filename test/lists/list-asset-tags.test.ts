@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectProblem, expectSimpleError } from '../harness/problems.ts';
+import { walkList } from '../harness/list-walk.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let staff: TestUser;
+let admin: TestUser;
+let member: TestUser;
+let assets: string[];
+let abroad: string;
+let bossOnly: string;
+
+const path = (uid = 'tagged') => `/api/tagging/v1.0/organizations/${uid}/tags`;
+const get = (query: string, token: string, uid = 'tagged') =>
+  server.request('GET', `${path(uid)}${query}`, { token });
+const rowsOf = async (query: string, token: string, uid = 'tagged') =>
+  (await get(query, token, uid)).body as any[];
+
+beforeAll(async () => {
+  server = await startTestServer();
+  world = worldOf(server);
+  await world.organization('tagged');
+  await world.organization('other');
+  await world.organizationGroup('holding', ['tagged', 'other']);
+  staff = await world.user();
+  admin = await world.user({ organization: 'tagged', admin: true });
+  member = await world.user({ organization: 'tagged' });
+  await world.assessment('tagged', 'tagged-web');
+  await world.access('tagged-web', member.id);
+  assets = [];
+  for (let index = 0; index < 3; index += 1) assets.push((await world.asset({ organization: 'tagged' })).uid);
+  bossOnly = (await world.asset({ organization: 'tagged', writableBy: 'boss' })).uid;
+  abroad = (await world.asset({ organization: 'other' })).uid;
+  await world.list('tagged-web', assets[0] as string);
+  const create = async (uid: string, tags: Record<string, string[]>) => {
+    const body = {
+      tags: Object.entries(tags).map(([name, uids]) => ({
+        name,
+        entities: uids.map((asset) => ({ uid: asset })),
+      })),
+    };
+    expect((await server.request('POST', path(uid), { token: staff.token, body })).status).toBe(201);
+  };
+  const [a, b, c] = assets as [string, string, string];
+  await create('tagged', {
+    Zebra: [],
+    apple: [a],
+    Äpfel: [a, b],
+    zoo: [c],
+    '100%': [],
+    a_b: [a, b, c],
+    boss: [bossOnly],
+  });
+  await create('other', { apple: [abroad] });
+  await create('holding', { shared: [a, abroad], far: [abroad] });
+});
+afterAll(() => server.close());
+
+describe('Operation 70 listAssetTags', () => {
+  it('is a list', async () => {
+    const rows = await walkList(server, {
+      operation: 'listAssetTags',
+      path: path(),
+      token: admin.token,
+      key: 'uid',
+      style: 'flat',
+      filters: {
+        search: { value: 'äP', fits: ({ name }) => name.toLowerCase().includes('äp') },
+        'entityUid[]': {
+          value: [assets[1] as string, assets[2] as string],
+          fits: ({ name }) => ['Äpfel', 'a_b', 'zoo'].includes(name),
+        },
+      },
+      told: ['includeEntities'],
+      orders: { name: ({ name }) => name, entityCount: ({ entityCount }) => entityCount },
+      atLeast: 7,
+    });
+    expect(rows.map(({ name, entityCount }) => [name, entityCount])).toEqual([
+      ['100%', 0],
+      ['Zebra', 0],
+      ['a_b', 3],
+      ['apple', 1],
+      ['boss', 1],
+      ['zoo', 1],
+      ['Äpfel', 2],
+    ]);
+    expect(rows[2]).toEqual({
+      uid: expect.stringMatching(/^[0-9a-f]{12}$/),
+      name: 'a_b',
+      orgUid: 'tagged',
+      entityCount: 3,
+    });
+  });
+
+  it('tells the entities when they are asked for', async () => {
+    for (const flag of ['true', '1']) {
+      const rows = await rowsOf(`?search=a_b&includeEntities=${flag}`, admin.token);
+      expect(rows).toEqual([
+        {
+          uid: expect.any(String),
+          name: 'a_b',
+          orgUid: 'tagged',
+          entityCount: 3,
+          entities: assets.map((uid) => ({ uid, entityType: 'asset' })),
+        },
+      ]);
+    }
+    expect((await rowsOf('?search=Zebra&includeEntities=true', admin.token))[0].entities).toEqual([]);
+    expect((await rowsOf('?search=a_b&includeEntities=false', admin.token))[0].entities).toBeUndefined();
+  });
+
+  it('tells of the entities within reach alone, and shows every tag of the organization', async () => {
+    const scoped = async (user: TestUser, ...scopes: string[]) =>
+      (await world.token(user.id, { scopes })).token;
+    const counts = async (token: string) =>
+      Object.fromEntries(
+        (await rowsOf('?includeEntities=true', token)).map((tag) => {
+          expect(tag.entities).toHaveLength(tag.entityCount);
+          return [tag.name, tag.entityCount];
+        }),
+      );
+    const all = { '100%': 0, Zebra: 0, a_b: 3, apple: 1, boss: 1, zoo: 1, Äpfel: 2 };
+    const listed = { '100%': 0, Zebra: 0, a_b: 1, apple: 1, boss: 0, zoo: 0, Äpfel: 1 };
+    expect(await counts(await scoped(staff, 'tag_gr'))).toEqual(all);
+    expect(await counts(await scoped(admin, 'tag_or'))).toEqual(all);
+    expect(await counts(await scoped(admin, 'asset_client_ow'))).toEqual({ ...all, boss: 0 });
+    expect(await counts(member.token)).toEqual(listed);
+    // Counts order by what is told.
+    const rows = await rowsOf('?sort=entityCount&sortDir=desc', member.token);
+    expect(rows.map(({ name, entityCount }) => [name, entityCount]).slice(0, 3)).toEqual([
+      ['apple', 1],
+      ['Äpfel', 1],
+      ['a_b', 1],
+    ]);
+    // An asset that is out of reach finds nothing.
+    const hidden = assets[1] as string;
+    expect(await rowsOf(`?entityUid[]=${hidden}`, member.token)).toEqual([]);
+    expect(await rowsOf(`?entityUid[]=${abroad}`, admin.token)).toEqual([]);
+  });
+
+  it('lists the tags of a group under its uid, with the entities that each reader reaches', async () => {
+    const told = async (token: string) =>
+      (await rowsOf('', token, 'holding')).map(({ name, orgUid, entityCount }) => [
+        name,
+        orgUid,
+        entityCount,
+      ]);
+    expect(await told(staff.token)).toEqual([
+      ['far', 'holding', 1],
+      ['shared', 'holding', 2],
+    ]);
+    expect(await told(admin.token)).toEqual([
+      ['far', 'holding', 0],
+      ['shared', 'holding', 1],
+    ]);
+  });
+
+  it('404 for an organization or a group that the caller does not reach', async () => {
+    await world.organizationGroup('strangers', ['other']);
+    const outsider = await world.user({ organization: 'tagged' });
+    expectSimpleError(await get('', admin.token, 'other'), 404);
+    expectSimpleError(await get('', admin.token, 'strangers'), 404);
+    expectSimpleError(await get('', admin.token, 'nosuch'), 404);
+    expectSimpleError(await get('', outsider.token), 404);
+  });
+
+  it.each([
+    'perPage=5001',
+    'perPage=0',
+    'page=0',
+    'sort=uid',
+    'sortDir=up',
+    'entityUid[]=xyz',
+    'includeEntities=yes',
+    `search=${'x'.repeat(256)}`,
+  ])('400 for %s', async (query) => {
+    expectSimpleError(await get(`?${query}`, admin.token), 400);
+  });
+});
+
+describe('Operation 71 getAssetTag', () => {
+  const tagNamed = async (name: string, uid = 'tagged') =>
+    (await rowsOf(`?search=${encodeURIComponent(name)}`, staff.token, uid))[0];
+
+  it('answers as the list does, with a version', async () => {
+    const tag = await tagNamed('a_b');
+    const response = await get(`/${tag.uid}`, admin.token);
+    expect([response.status, response.body]).toEqual([200, tag]);
+    expect(response.headers.get('etag')).toMatch(/^"1\./);
+    expect(response.headers.get('cache-control')).toBe('private, no-cache');
+    const again = await server.request('GET', `${path()}/${tag.uid}`, {
+      token: admin.token,
+      headers: { 'if-none-match': response.headers.get('etag') ?? '' },
+    });
+    expect([again.status, again.text]).toEqual([304, '']);
+    const full = await get(`/${tag.uid}?includeEntities=true`, member.token);
+    expect(full.body).toEqual({
+      ...tag,
+      entityCount: 1,
+      entities: [{ uid: assets[0], entityType: 'asset' }],
+    });
+  });
+
+  it('404 for a tag of another owner, for an unknown one and for one out of reach', async () => {
+    const theirs = await tagNamed('apple', 'other');
+    const shared = await tagNamed('shared', 'holding');
+    for (const uid of [theirs.uid, shared.uid, 'ffffffffffff', '%00', 'x'.repeat(2_000)])
+      expectSimpleError(await get(`/${uid}`, admin.token), 404);
+    expectSimpleError(await get(`/${theirs.uid}`, admin.token, 'other'), 404);
+    expect((await get(`/${shared.uid}`, admin.token, 'holding')).body.entityCount).toBe(1);
+  });
+
+  it('403 without a scope', async () => {
+    const { token } = await world.token(admin.id, { scopes: ['api'] });
+    expectProblem(server, await get('/ffffffffffff', token), {
+      area: 'tagging',
+      status: 403,
+      kind: 'forbidden',
+    });
+  });
+});
