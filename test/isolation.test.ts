@@ -20,6 +20,7 @@ interface Names {
   group: number;
   userId: number;
   userUid: string;
+  tokenId: string;
 }
 
 interface Attempt {
@@ -199,6 +200,17 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     path: `/api/tagging/v1.0/organizations/${own.organization}/tags`,
     body: { uids: [own.assetTag, other.assetTag] },
   }),
+  '57 list tokens': (other) => ({
+    method: 'GET',
+    path: `/v1/tokens?filter[organization_uid][]=${other.organization}`,
+  }),
+  // It names nothing of anybody, and is done for whom the other is no stranger.
+  '58 create a token': (other, own) => ({
+    method: 'POST',
+    path: '/v1/tokens',
+    body: { name: 'mine', scopes: [other === own ? 'api' : 'none'] },
+  }),
+  '59 revoke a token': (other) => ({ method: 'DELETE', path: `/v1/tokens/${other.tokenId}` }),
   '14 read ports': (other) => ({
     method: 'GET',
     path: `/api/streaming/v1/${other.organization}/assets/${other.asset}/ports`,
@@ -221,6 +233,7 @@ const NOTHING: Names = {
   group: 987_654_321,
   userId: 987_654_321,
   userUid: 'no-such-user',
+  tokenId: '00000000-0000-4000-8000-000000000000',
 };
 
 const TABLES = [
@@ -353,6 +366,7 @@ async function tenant(uid: string) {
     group: group.id,
     userId: member.id,
     userUid: member.uid,
+    tokenId: (await world.token(admin.id)).id,
   };
   return { names, users: { admin: admin.id, member: member.id, outsider: outsider.id } };
 }

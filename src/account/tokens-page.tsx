@@ -7,6 +7,7 @@ import {
   issueToken,
   type IssuedToken,
   listOwnTokens,
+  MAX_OWN_TOKENS,
   type OwnToken,
   revokeOwnToken,
 } from '../domain/tokens/tokens.ts';
@@ -24,8 +25,6 @@ const DAY = 86_400_000;
 const MAX_ID_LENGTH = 64;
 const MAX_ADDRESSES = 50;
 const MAX_SCOPES = 50;
-/** One token that is listed is one row of the page. */
-const MAX_TOKENS = 100;
 
 const ScopeField = Type.String({ maxLength: 40 });
 const NewTokenForm = Type.Object({
@@ -132,7 +131,7 @@ export const registerTokens: RegisterRoutes = (app, { config, db, keys, clock })
           scopes,
           expiresAt,
           allowedAddresses,
-          atMost: MAX_TOKENS,
+          atMost: MAX_OWN_TOKENS,
         } as const;
         const issued = await db.write((tx) => issueToken(tx, actOf(request, now), keys, wanted));
         return await show(request, reply, { issued });

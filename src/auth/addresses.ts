@@ -52,6 +52,51 @@ export class AddressSet {
 }
 
 /**
+ * @param outer blocks that `isAddressBlock` accepts, as the others
+ * @returns the first of the inner blocks that has an address which the outer ones lack; nothing when there is none
+ */
+export function blockBeyond(outer: readonly string[], inner: readonly string[]): string | undefined {
+  const ranges = outer.map(rangeOf).sort((one, other) => (one.first < other.first ? -1 : 1));
+  return inner.find((block) => {
+    const { first, last } = rangeOf(block);
+    // Up to where there is no gap.
+    let covered = first - 1n;
+    for (const range of ranges) {
+      if (range.first <= covered + 1n && range.last > covered) covered = range.last;
+    }
+    return covered < last;
+  });
+}
+
+/** The first and the last address of a block, as numbers; those of IPv4 where IPv6 has them (RFC 4291, section 2.5.5.2). */
+function rangeOf(block: string): { first: bigint; last: bigint } {
+  const [address = '', prefix] = block.split('/');
+  const plain = plainAddress(address);
+  const isV4 = familyOf(plain) === 'ipv4';
+  const number = isV4 ? 0xffff_0000_0000n + numberOfV4(plain) : numberOfV6(plain);
+  // The prefix of an IPv4 block that is written as IPv6 counts the bits of that.
+  const bits = prefix === undefined ? 128 : Number(prefix) + (isV4 && plain === address ? 96 : 0);
+  const size = 1n << BigInt(128 - bits);
+  const first = (number / size) * size;
+  return { first, last: first + size - 1n };
+}
+
+function numberOfV4(address: string): bigint {
+  return address.split('.').reduce((number, part) => number * 256n + BigInt(part), 0n);
+}
+
+function numberOfV6(address: string): bigint {
+  const dotted = /[\d.]+$/.exec(address)?.[0] ?? '';
+  const text = dotted.includes('.')
+    ? address.slice(0, -dotted.length) +
+      [numberOfV4(dotted) >> 16n, numberOfV4(dotted) & 0xffffn].map((part) => part.toString(16)).join(':')
+    : address;
+  const [head = [], tail = []] = text.split('::').map((part) => (part === '' ? [] : part.split(':')));
+  const zeros = Array<string>(8 - head.length - tail.length).fill('0');
+  return [...head, ...zeros, ...tail].reduce((number, part) => number * 65_536n + BigInt(`0x${part}`), 0n);
+}
+
+/**
  * @param address an IP address
  * @returns what stands for whoever sends from there where attempts are counted: an IPv4 address itself, and of an IPv6
  *   address the network of 64 bits, as a single customer has at least all of that

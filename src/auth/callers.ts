@@ -35,6 +35,15 @@ export interface Caller extends Actor, Account {
   /** Empty for the command line, which no account is behind. */
   uid: string;
   scopes: ReadonlySet<Scope>;
+  bounds: CredentialBounds;
+}
+
+/** From where and until when a credential is good. */
+export interface CredentialBounds {
+  /** CIDR blocks; `null` for everywhere. */
+  allowedAddresses: readonly string[] | null;
+  /** Milliseconds since 1970; `null` for one that does not expire. */
+  expiresAt: number | null;
 }
 
 /** Who changes something, and when: whatever changes anything takes one. */
@@ -89,6 +98,7 @@ export function operatorCaller(requestId: string): Caller {
     staff: true,
     assigned: null,
     scopes: EVERY_SCOPE,
+    bounds: { allowedAddresses: null, expiresAt: null },
     address: null,
     requestId,
   };

@@ -5,12 +5,18 @@ const PREFIX = 'assay_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 36;
 const CHECKSUM_LENGTH = 6;
+const SHOWN_LENGTH = 6;
 const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
 
 /** @returns a new personal access token: a recognisable prefix, 214 random bits, and a checksum of both */
 export function newPersonalToken(): string {
   const start = PREFIX + randomText(RANDOM_LENGTH);
   return start + checksum(start);
+}
+
+/** @returns how a personal access token begins, by which its owner knows it again: too little to guess the rest */
+export function shownStart(token: string): string {
+  return token.slice(0, PREFIX.length + SHOWN_LENGTH);
 }
 
 /** @returns whether the text can be a personal access token at all, judged by its form and checksum alone */

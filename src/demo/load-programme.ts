@@ -257,5 +257,6 @@ function signedIn(user: CreatedUser, actor: Actor): Caller {
     credentialId: 'demo',
     organizationId: null,
     scopes: new Set(scopesOf(account)),
+    bounds: { allowedAddresses: null, expiresAt: null },
   };
 }

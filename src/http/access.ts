@@ -97,6 +97,7 @@ export async function checkAccess(
     staff: identity.staff,
     assigned: identity.assigned,
     scopes: identity.scopes,
+    bounds: identity.bounds,
     address: request.address,
     requestId: request.id,
   };

@@ -7,6 +7,7 @@ interface CursorOf {
   list: string;
   selection: Selection;
   order: Order;
+  idType: 'integer' | 'text';
 }
 
 /** @returns the place as an opaque text */
@@ -21,27 +22,32 @@ export function cursorAt(of: CursorOf, { value, id }: Place): string {
  */
 export function placeAt(of: CursorOf, cursor: string, source: string): Place {
   const place = read(cursor);
-  if (place === undefined || place.print !== fingerprint(of) || !fits(place.value, of.order))
+  if (
+    place === undefined ||
+    place.print !== fingerprint(of) ||
+    !fits(place.value, of.order) ||
+    !fits(place.id, { type: of.idType })
+  )
     throw new Problem(
       'invalid-request',
       `${source} is not a cursor of this list with these filters and this order. Begin anew with an empty one.`,
       { source, faults: [{ property: source, message: 'is not a cursor of this list', value: cursor }] },
     );
-  return { value: place.value as Place['value'], id: place.id };
+  return { value: place.value as Place['value'], id: place.id as Place['id'] };
 }
 
-function read(cursor: string): { print: unknown; value: unknown; id: number } | undefined {
+function read(cursor: string): { print: unknown; value: unknown; id: unknown } | undefined {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
     if (!Array.isArray(parts) || parts.length !== 3) return undefined;
     const [print, value, id] = parts as [unknown, unknown, unknown];
-    return Number.isSafeInteger(id) ? { print, value, id: id as number } : undefined;
+    return { print, value, id };
   } catch {
     return undefined;
   }
 }
 
-function fits(value: unknown, { type, nullable = false }: Order): boolean {
+function fits(value: unknown, { type, nullable = false }: Pick<Order, 'type' | 'nullable'>): boolean {
   if (value === null) return nullable;
   if (type === 'integer') return Number.isSafeInteger(value);
   if (type === 'real') return typeof value === 'number' && Number.isFinite(value);

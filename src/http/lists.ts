@@ -186,7 +186,8 @@ export function listOperation<
           (given[style.size] as number | undefined) ?? style.sizes.usual,
           style.sizes.largest,
         );
-        const of = { list: list.name, selection, order: list.orders[selection.order] };
+        const { name, orders, idType } = list;
+        const of = { list: name, selection, order: orders[selection.order], idType };
         const cursor = (given[style.after] as string | undefined) ?? '';
         const start = cursor === '' ? 0 : placeAt(of, cursor, style.after);
         return {

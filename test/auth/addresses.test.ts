@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { AddressSet, isAddressBlock, networkOf, toAddress } from '../../src/auth/addresses.ts';
+import { AddressSet, blockBeyond, isAddressBlock, networkOf, toAddress } from '../../src/auth/addresses.ts';
 
 it.each([
   ['192.0.2.1', '192.0.2.1'],
@@ -62,3 +62,19 @@ it.each(['fe80::1%eth0', '192.0.2.0/33', '::/129', '192.0.2.1/', '192.0.2.1/24/2
     expect(isAddressBlock(block)).toBe(false);
   },
 );
+
+it.each<[string[], string[], string | undefined]>([
+  [['10.0.0.0/8'], ['10.1.0.0/16', '10.255.255.255'], undefined],
+  [['10.0.0.0/8'], ['10.1.0.0/16', '11.0.0.0/8'], '11.0.0.0/8'],
+  [['10.0.0.0/8'], ['10.0.0.0/7'], '10.0.0.0/7'],
+  [['10.0.0.128/25', '10.0.0.0/25'], ['10.0.0.0/24'], undefined],
+  [['10.0.0.0/25', '10.0.0.192/26'], ['10.0.0.0/24'], '10.0.0.0/24'],
+  [['192.0.2.1'], ['192.0.2.1/32', '::ffff:192.0.2.1', '::ffff:192.0.2.1/32'], undefined],
+  [['0.0.0.0/0'], ['255.255.255.255', '::/0'], '::/0'],
+  [['2001:db8::/32'], ['2001:DB8:ffff::/48', '2001:db8::192.0.2.1'], undefined],
+  [['2001:db8::/32'], ['2001:db9::/48'], '2001:db9::/48'],
+  [['::/0'], ['192.0.2.0/24', '1:2:3:4:5:6:7:8'], undefined],
+  [['1:2:3:4:5:6:7:8'], ['1:2:3:4:5:6:7:9'], '1:2:3:4:5:6:7:9'],
+])('Blocks %j hold %j, but for %s', (outer, inner, beyond) => {
+  expect(blockBeyond(outer, inner)).toBe(beyond);
+});

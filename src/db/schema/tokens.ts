@@ -38,6 +38,8 @@ interface TokenTable {
   grant_id: string | null;
   /** What its owner calls a personal access token. */
   name: string | null;
+  /** How a personal access token begins; `null` for a JWT. */
+  prefix: string | null;
 }
 
 interface OAuthClientTable {

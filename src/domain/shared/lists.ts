@@ -27,7 +27,7 @@ export interface Selection<F extends Filters = Filters, O extends string = strin
 /** A row's place in an order: the reading goes on behind it. */
 export interface Place {
   value: string | number | null;
-  id: number;
+  id: number | string;
 }
 
 /** Rows of a list in their order, and the place of the last of them. */
@@ -38,12 +38,15 @@ export interface Piece<Item> {
   full: boolean;
 }
 
+type IdType = 'integer' | 'text';
+
 /** A list that is read by pages, by cursor and as a stream, all by the same order. */
 export interface List<Item, F extends Filters, O extends string> {
   /** What cursors of this list are told from those of others by. */
   name: string;
   filters: F;
   orders: Readonly<Record<O, Order>>;
+  idType: IdType;
   /** How many rows are read at once, so that nothing holds the event loop. */
   piece: number;
   /** @returns the rows behind a place, or behind as many rows as `start` says */
@@ -76,8 +79,10 @@ interface ListDefinition<
   name: string;
   /** What the caller reaches, with the columns of a row. */
   rows(reading: Reading): SelectQueryBuilder<DB, TB, Row>;
-  /** The column of the whole number that no other row has. */
+  /** The column of what no other row has. */
   id: string;
+  /** Absent for a whole number. */
+  idType?: IdType;
   /** The column of the organization that a row is of: staff narrow the list by its uid. */
   organization: string;
   filters: F;
@@ -96,7 +101,7 @@ type WithOrganization<F extends Filters> = F & { organizationUid: Filter<'texts'
 
 interface Placed {
   place_value: string | number | null;
-  place_id: number;
+  place_id: number | string;
 }
 
 const USUAL_PIECE = 200;
@@ -112,8 +117,17 @@ export function defineList<
   F extends Filters,
   O extends string,
 >(definition: ListDefinition<DB, TB, Row, Item, F, O>): List<Item, WithOrganization<F>, O> {
-  const { name, rows, orders, items, total, descendingIds = false, piece = USUAL_PIECE } = definition;
-  const id = sql.ref<number>(definition.id);
+  const {
+    name,
+    rows,
+    orders,
+    items,
+    total,
+    descendingIds = false,
+    idType = 'integer',
+    piece = USUAL_PIECE,
+  } = definition;
+  const id = sql.ref<number | string>(definition.id);
   const filters: WithOrganization<F> = {
     ...definition.filters,
     organizationUid: ofOrganization(definition.organization),
@@ -134,7 +148,7 @@ export function defineList<
     const idDescends = descending && (descendingIds || byId);
     const placed = query
       .select(sql<string | number | null>`${column}`.as('place_value'))
-      .select(sql<number>`${id}`.as('place_id'));
+      .select(sql<number | string>`${id}`.as('place_id'));
     const from =
       typeof start === 'number'
         ? placed.offset(start)
@@ -151,6 +165,7 @@ export function defineList<
     name,
     filters,
     orders,
+    idType,
     piece,
     async read(reading, selection, start, limit) {
       const placed = await ordered(selection, rowsOf(reading, selection.filters), start)
@@ -185,7 +200,7 @@ export function defineList<
 
 interface Direction {
   column: Expression<unknown>;
-  id: Expression<number>;
+  id: Expression<number | string>;
   nullable: boolean;
   descending: boolean;
   idDescends: boolean;

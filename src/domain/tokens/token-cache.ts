@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { AddressSet } from '../../auth/addresses.ts';
 import { type ExternalIssuer, type ExternalToken, isExternal } from '../../auth/external-issuer.ts';
 import type { Keys } from '../../auth/keys.ts';
-import type { Account } from '../../auth/callers.ts';
+import type { Account, CredentialBounds } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
 import { hashSecret, isPersonalToken, looksPersonal } from '../../auth/secrets.ts';
 import type { Database } from '../../db/engine.ts';
@@ -42,6 +42,7 @@ export interface Identity extends Account {
   scopes: ReadonlySet<Scope>;
   /** `null` allows every address. */
   allowed: AddressSet | null;
+  bounds: CredentialBounds;
 }
 
 interface Entry {
@@ -230,6 +231,8 @@ function rightsText({ organizationId, admin, staff, assigned, emailKey }: Creden
 }
 
 function toIdentity(credential: Credential): Identity {
+  const allowedAddresses =
+    credential.allowedAddresses === null ? null : (JSON.parse(credential.allowedAddresses) as string[]);
   return {
     kind: credential.clientId !== null && credential.grantId === null ? 'client' : 'user',
     tokenId: credential.tokenId,
@@ -238,9 +241,7 @@ function toIdentity(credential: Credential): Identity {
     emailKey: credential.emailKey,
     ...accountOf(credential),
     scopes: new Set(heldScopes(credential)),
-    allowed:
-      credential.allowedAddresses === null
-        ? null
-        : new AddressSet(JSON.parse(credential.allowedAddresses) as string[]),
+    allowed: allowedAddresses === null ? null : new AddressSet(allowedAddresses),
+    bounds: { allowedAddresses, expiresAt: credential.expiresAt },
   };
 }

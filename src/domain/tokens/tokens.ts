@@ -3,14 +3,15 @@ import type { Reader, Transaction } from '../../db/engine.ts';
 import { holdAccount } from '../shared/accounts.ts';
 import { recordChange } from '../shared/audit.ts';
 import { credentialById, credentialBySecret, credentialsChanged } from './credentials.ts';
-import { invalid, missing } from '../shared/failure.ts';
+import { type Fault, invalid, missing } from '../shared/failure.ts';
+import { type Expected, requireVersion } from '../shared/versions.ts';
 import { cleanName } from '../shared/names.ts';
 import { claimsOf, tokenAccount } from './token-accounts.ts';
 import { isAddressBlock } from '../../auth/addresses.ts';
 import type { Act } from '../../auth/callers.ts';
 import type { Keys } from '../../auth/keys.ts';
 import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';
-import { hashSecret, newPersonalToken } from '../../auth/secrets.ts';
+import { hashSecret, newPersonalToken, shownStart } from '../../auth/secrets.ts';
 
 export interface TokenRequest {
   userId: number;
@@ -49,17 +50,10 @@ export async function issueToken(
   const account = await tokenAccount(tx, request.userId);
   if (account === undefined) throw missing('user');
 
-  const scopes = grantable(request.scopes, scopesOf(account));
   const allowedAddresses = request.allowedAddresses ?? [];
-  allowedAddresses.forEach((block, index) => {
-    if (!isAddressBlock(block)) {
-      throw invalid({
-        property: `allowedAddresses.${index}`,
-        message: 'must be an IP address or a CIDR block such as 10.0.0.0/8',
-        value: block,
-      });
-    }
-  });
+  const faults = tokenFaults(request.scopes ?? [], allowedAddresses);
+  if (faults.length > 0) throw invalid(faults);
+  const scopes = grantable(request.scopes, scopesOf(account));
 
   if (request.atMost !== undefined) await requireRoom(tx, request.userId, request.atMost, now);
   const id = randomUUID();
@@ -85,6 +79,7 @@ export async function issueToken(
       created_at: now,
       expires_at: expiresAt,
       name,
+      prefix: kind === 'personal' ? shownStart(token) : null,
     })
     .execute();
   await recordChange(tx, act, {
@@ -102,6 +97,26 @@ export async function issueToken(
     },
   });
   return { id, token, expiresAt };
+}
+
+/** @returns what is no scope, and no address, of what a token is to have */
+export function tokenFaults(scopes: readonly string[], blocks: readonly string[]): Fault[] {
+  return [
+    ...scopes.flatMap((scope, index) =>
+      isScope(scope) ? [] : [{ property: `scopes.${index}`, message: 'is not a scope', value: scope }],
+    ),
+    ...blocks.flatMap((block, index) =>
+      isAddressBlock(block)
+        ? []
+        : [
+            {
+              property: `allowedAddresses.${index}`,
+              message: 'must be an IP address or a CIDR block such as 10.0.0.0/8',
+              value: block,
+            },
+          ],
+    ),
+  ];
 }
 
 async function requireRoom(tx: Transaction, userId: number, atMost: number, now: number): Promise<void> {
@@ -139,6 +154,12 @@ export async function revokeToken(tx: Transaction, act: Act, idOrToken: string):
   }
   return { id: found.tokenId };
 }
+
+/** How many tokens that are good an account may have, where its user makes them: one that is listed is one row of a page. */
+export const MAX_OWN_TOKENS = 100;
+
+/** Nothing of a token can be changed. */
+export const TOKEN_VERSION = 1;
 
 /** A token as its owner sees it. */
 export interface OwnToken {
@@ -191,9 +212,16 @@ export async function listOwnTokens(db: Reader, userId: number, now: number): Pr
 
 /**
  * Revokes one of the tokens that `listOwnTokens` shows.
- * @throws Failure `missing` when the user has no such token, whoever else may have it
+ * @throws Failure `missing` when the user has no such token, whoever else may have it; `changed` for another version than
+ *   is expected
  */
-export async function revokeOwnToken(tx: Transaction, act: Act, userId: number, id: string): Promise<void> {
+export async function revokeOwnToken(
+  tx: Transaction,
+  act: Act,
+  userId: number,
+  id: string,
+  expected?: Expected,
+): Promise<void> {
   const own = await tx
     .selectFrom('tokens')
     .select('id')
@@ -202,6 +230,7 @@ export async function revokeOwnToken(tx: Transaction, act: Act, userId: number, 
     .where('client_id', 'is', null)
     .executeTakeFirst();
   if (own === undefined) throw missing('token');
+  requireVersion(expected, TOKEN_VERSION);
   await revokeToken(tx, act, own.id);
 }
 
@@ -229,13 +258,12 @@ export async function listTokens(db: Reader) {
 
 function grantable(requested: readonly string[] | undefined, allowed: readonly Scope[]): readonly Scope[] {
   if (requested === undefined) return allowed;
-  const faults = requested.flatMap((scope, index) => {
-    if (!isScope(scope)) return [{ property: `scopes.${index}`, message: 'is not a scope', value: scope }];
-    if (!allowed.includes(scope)) {
-      return [{ property: `scopes.${index}`, message: 'is more than this account may hold', value: scope }];
-    }
-    return [];
-  });
+  const held: readonly string[] = allowed;
+  const faults = requested.flatMap((scope, index) =>
+    held.includes(scope)
+      ? []
+      : [{ property: `scopes.${index}`, message: 'is more than this account may hold', value: scope }],
+  );
   if (faults.length > 0) throw invalid(faults);
   if (requested.length === 0) throw invalid({ property: 'scopes', message: 'must name at least one scope' });
   return [...new Set(requested)].filter(isScope);

@@ -18,7 +18,9 @@ export const tokensTables = ({ int, text, table, clustered }: Dialect): string[]
     client_id ${text},
     grant_id ${text},
     name ${text},
-    check ((secret_hash is null) = (kind = 'jwt'))
+    prefix ${text},
+    check ((secret_hash is null) = (kind = 'jwt')),
+    check ((prefix is null) = (kind = 'jwt'))
   ) ${table}`,
   `create index tokens_by_user on tokens (user_id, created_at)`,
 

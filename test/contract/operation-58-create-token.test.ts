@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 10, 30);
+const HOUR = 3_600_000;
+const iso = (time: number) => new Date(time).toISOString();
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let user: TestUser;
+beforeAll(async () => {
+  server = await startTestServer({}, () => NOW);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  user = await world.user({ organization: (await world.organization()).uid });
+});
+
+const create = (body: object, token = user.token, headers = {}) =>
+  server.request('POST', '/v1/tokens', { token, body, headers });
+/** A token that may do little, from few places, and not for long. */
+const confined = () =>
+  world.token(user.id, {
+    scopes: ['api', 'tag_lr'],
+    allowedAddresses: ['127.0.0.0/8', '10.0.0.0/8'],
+    expiresAt: NOW + HOUR,
+  });
+
+describe('Operation 58: create a token', () => {
+  it('answers 201 with the token, this once, which is as the credential that asks unless told', async () => {
+    const { token } = await confined();
+    const response = await create({ name: ' deployment ' }, token);
+    expect([response.status, response.headers.get('location'), response.body]).toEqual([
+      201,
+      null,
+      {
+        id: expect.any(String),
+        name: 'deployment',
+        prefix: response.body.token.slice(0, 12),
+        scopes: ['api', 'tag_lr'],
+        allowed_addresses: ['127.0.0.0/8', '10.0.0.0/8'],
+        created_at: iso(NOW),
+        expires_at: iso(NOW + HOUR),
+        last_used_at: null,
+        last_used_from: null,
+        revoked_at: null,
+        token: expect.stringMatching(/^assay_\w{42}$/),
+      },
+    ]);
+    expect(response.headers.get('etag')).toMatch(/^"1\./);
+    const { body } = await server.request('GET', '/v1/tokens', { token: response.body.token });
+    const { token: _secret, ...listed } = response.body;
+    expect(body.find(({ id }: { id: string }) => id === listed.id)).toEqual(listed);
+    const stored = await server.context.db.read.selectFrom('tokens').selectAll().execute();
+    expect(JSON.stringify(stored)).not.toContain(response.body.token);
+  });
+
+  it('gives less where less is asked for', async () => {
+    const { token } = await confined();
+    const { status, body } = await create(
+      {
+        name: 'less',
+        scopes: ['tag_lr', 'tag_lr'],
+        allowed_addresses: ['10.1.2.3', '10.2.0.0/16'],
+        expires_at: '2026-11-21T10:31',
+      },
+      token,
+    );
+    expect([status, body.scopes, body.allowed_addresses, body.expires_at]).toEqual([
+      201,
+      ['tag_lr'],
+      ['10.1.2.3', '10.2.0.0/16'],
+      iso(NOW + 60_000),
+    ]);
+  });
+
+  it.each([
+    [{ scopes: ['tag_lw'] }],
+    [{ allowed_addresses: [] }],
+    [{ allowed_addresses: ['10.0.0.0/7'] }],
+    [{ allowed_addresses: ['127.0.0.1', '192.0.2.1'] }],
+    [{ expires_at: iso(NOW + HOUR + 1) }],
+  ])('answers 403 for more than the credential that asks has: %j', async (more) => {
+    const { token } = await confined();
+    expect((await create({ name: 'more', ...more }, token)).status).toBe(403);
+    // What is wrong in itself is told first.
+    const { status } = await create({ name: 'more', ...more, scopes: ['none'] }, token);
+    expect(status).toBe(422);
+  });
+
+  it('lets a credential without bounds set any, and takes null and no scopes as absent', async () => {
+    const { status, body } = await create({
+      name: 'any',
+      scopes: [],
+      allowed_addresses: ['::/0'],
+      expires_at: null,
+    });
+    expect([status, body.scopes, body.expires_at]).toEqual([
+      201,
+      ['api', 'tag_lw', 'tag_lr', 'asset_lr', 'asset_client_lw'],
+      null,
+    ]);
+  });
+
+  it.each([
+    [{ scopes: ['none'] }, 'scopes.0'],
+    [{ allowed_addresses: ['10.0.0.0/33'] }, 'allowed_addresses.0'],
+    [{ expires_at: iso(NOW) }, 'expires_at'],
+    [{ expires_at: 'tomorrow' }, 'expires_at'],
+    [{ name: ' ' }, 'name'],
+    [{ name: null }, 'name'],
+  ])('answers 422 for %j', async (wrong, property) => {
+    const response = await create({ name: 'wrong', ...wrong });
+    expect([response.status, response.text]).toEqual([
+      422,
+      expect.stringContaining(`"property":"${property}"`),
+    ]);
+  });
+
+  it('lets an account have 100 that are good', async () => {
+    const { db } = server.context;
+    const rows = Array.from({ length: 98 }, (_nothing, index) => ({
+      id: `many-${user.id}-${index}`,
+      kind: 'personal' as const,
+      user_id: user.id,
+      secret_hash: `many-${user.id}-${index}`,
+      scopes: 'api',
+      created_at: NOW,
+      prefix: 'assay_many00',
+    }));
+    await db.write((tx) => tx.insertInto('tokens').values(rows).execute());
+    const last = await create({ name: 'the last' });
+    expect(last.status).toBe(201);
+    expect((await create({ name: 'one too many' })).status).toBe(422);
+    await server.request('DELETE', `/v1/tokens/${last.body.id}`, { token: user.token });
+    expect((await create({ name: 'again' })).status).toBe(201);
+  });
+
+  it('is done once; a repeat is a 409, as the token is kept nowhere', async () => {
+    const headers = { 'idempotency-key': `token-${user.id}` };
+    const first = await create({ name: 'once' }, user.token, headers);
+    const second = await create({ name: 'once' }, user.token, headers);
+    expect([first.status, second.status, second.text.includes(first.body.token)]).toEqual([201, 409, false]);
+    const kept = await server.context.db.read.selectFrom('kept_answers').selectAll().execute();
+    expect(JSON.stringify(kept)).not.toContain(first.body.token);
+    const { body } = await server.request('GET', '/v1/tokens', { token: user.token });
+    expect(body).toHaveLength(2);
+  });
+
+  it('is recorded without the secret', async () => {
+    const response = await create({ name: 'recorded', allowed_addresses: ['127.0.0.1'] });
+    const [event, ...more] = (await world.auditEvents()).filter(
+      ({ request_id }) => request_id === response.headers.get('x-request-id'),
+    );
+    expect([event?.action, event?.object_id, more]).toEqual(['token.create', response.body.id, []]);
+    expect(JSON.parse(event?.after ?? '')).toEqual({
+      user: user.uid,
+      kind: 'personal',
+      name: 'recorded',
+      scopes: response.body.scopes.join(' '),
+      expires_at: null,
+      allowed_addresses: ['127.0.0.1'],
+    });
+  });
+});

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+beforeAll(async () => {
+  server = await startTestServer();
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+
+const revoke = (id: string, token: string, headers = {}) =>
+  server.request('DELETE', `/v1/tokens/${id}`, { token, headers });
+const whoAmI = (token: string) => server.request('GET', '/v1/users/whoami', { token });
+
+describe('Operation 59: revoke a token', () => {
+  it('ends it at once; again changes nothing', async () => {
+    const user = await world.user();
+    const { id, token } = await world.token(user.id);
+    expect((await whoAmI(token)).status).toBe(200);
+    expect((await revoke(id, user.token)).status).toBe(204);
+    expect((await whoAmI(token)).status).toBe(401);
+    expect((await revoke(id, user.token)).status).toBe(204);
+    const events = (await world.auditEvents()).filter(
+      ({ action, object_id }) => action === 'token.revoke' && object_id === id,
+    );
+    expect(events).toHaveLength(1);
+  });
+
+  it('may end the one that asks', async () => {
+    const { id: userId } = await world.user();
+    const { id, token } = await world.token(userId);
+    expect((await revoke(id, token)).status).toBe(204);
+    expect((await revoke(id, token)).status).toBe(401);
+  });
+
+  it('answers 404 for a token of somebody else, and for what is none', async () => {
+    const [user, other] = [await world.user(), await world.user()];
+    const { id, token } = await world.token(other.id);
+    for (const one of [id, 'none', '%20', '%00', 'a'.repeat(65), '00000000-0000-4000-8000-000000000000'])
+      expect([one, (await revoke(one, user.token)).status]).toEqual([one, 404]);
+    expect((await whoAmI(token)).status).toBe(200);
+  });
+
+  it('compares If-Match, whose version a token keeps', async () => {
+    const user = await world.user();
+    const { id } = await world.token(user.id);
+    expect((await revoke(id, user.token, { 'if-match': '"2.x"' })).status).toBe(412);
+    expect((await revoke(id, user.token, { 'if-match': '"1.x"' })).status).toBe(204);
+  });
+});

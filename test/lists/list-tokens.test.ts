@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { walkList } from '../harness/list-walk.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let token: string;
+let now = Date.UTC(2026, 10, 21);
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  const world = worldOf(server);
+  const user = await world.user();
+  token = user.token;
+  // Several of one moment, which their ids tell apart.
+  for (let count = 0; count < 11; count += 1) {
+    now += count % 4 === 0 ? 1 : 0;
+    await world.token(user.id);
+  }
+  await world.user();
+});
+afterAll(() => server.close());
+
+it('lists tokens', async () => {
+  const rows = await walkList(server, {
+    operation: 'listTokens',
+    path: '/v1/tokens',
+    token,
+    key: 'id',
+    style: 'v1',
+    filters: {},
+    orders: {},
+    atLeast: 12,
+  });
+  const places = rows.map(({ created_at, id }) => [created_at, id] as [string, string]);
+  expect(places).toEqual(
+    places.toSorted(([one, first], [other, second]) =>
+      one === other ? (first < second ? -1 : 1) : one < other ? 1 : -1,
+    ),
+  );
+});
