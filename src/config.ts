@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { resolve } from 'node:path';
+import { type AttachmentStore, toAttachmentStore } from './attachments-config.ts';
 import { isAddressBlock } from './auth/addresses.ts';
 import type { ExternalIssuerSettings } from './auth/external-issuer.ts';
 import type { IssuerName } from './auth/keys.ts';
@@ -67,6 +68,12 @@ export interface Config {
   /** Largest body of operations 8 to 11; others have smaller limits of their own, and never a larger one. */
   bodyLimit: number;
   requestTimeout: number;
+  /** Where attachments are kept; `undefined` means a folder in the data folder on SQLite, the database on PostgreSQL. */
+  attachments: AttachmentStore | undefined;
+  /** Largest file that can be attached. */
+  maxAttachmentSize: number;
+  /** The most attachments of a vulnerability. */
+  maxAttachments: number;
   /** Addresses and CIDR blocks of proxies whose `X-Forwarded-*` headers are believed. */
   trustedProxies: readonly string[];
   /** Addresses and CIDR blocks that may read `/metrics`. */
@@ -148,6 +155,9 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
     maxAssetBatch: integer('ASSAY_MAX_ASSET_BATCH', 10_000, 1, 100_000),
     bodyLimit: integer('ASSAY_BODY_LIMIT', 4 * 1024 * 1024, 1_024, 256 * 1024 * 1024),
     requestTimeout: integer('ASSAY_REQUEST_TIMEOUT', 30_000, 100, 600_000),
+    attachments: toAttachmentStore(text),
+    maxAttachmentSize: integer('ASSAY_MAX_ATTACHMENT_SIZE', 25 * 1024 * 1024, 1_024, 1024 * 1024 * 1024),
+    maxAttachments: integer('ASSAY_MAX_ATTACHMENTS', 100, 1, 10_000),
     trustedProxies: toAddressBlocks('ASSAY_TRUSTED_PROXIES', text('ASSAY_TRUSTED_PROXIES')),
     metricsAllowed: toAddressBlocks(
       'ASSAY_METRICS_ALLOWED',

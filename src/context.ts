@@ -4,6 +4,7 @@ import type { Keys } from './auth/keys.ts';
 import { type Addresses, addressesOf, type Config, issuerName } from './config.ts';
 import type { Database } from './db/engine.ts';
 import { openDatabase } from './db/open.ts';
+import { type FileStore, openFileStore } from './files/file-store.ts';
 import { JobSignal } from './domain/shared/jobs.ts';
 import { Refusals } from './domain/shared/refusals.ts';
 import { isoTime } from './domain/shared/time.ts';
@@ -16,6 +17,8 @@ const MAX_LOG_BUFFER = 16 * 1024 * 1024;
 export interface Context {
   config: Config;
   db: Database;
+  /** Where the contents of attachments are. */
+  files: FileStore;
   keys: Keys;
   /** What the keys in the database are sealed with. */
   masterKey: KeyObject;
@@ -64,7 +67,8 @@ export async function openContext(
     const source = { masterKey, dataDirectory, makesMasterKey };
     const opened = await openKeys(db, source, issuerName(config, addresses));
     const [jobs, refusals] = [new JobSignal(), new Refusals(db)];
-    return { config, db, applied, ...opened, log, clock: Date.now, jobs, refusals, addresses };
+    const files = openFileStore(config, db);
+    return { config, db, files, applied, ...opened, log, clock: Date.now, jobs, refusals, addresses };
   } catch (error) {
     await db.close();
     throw error;

@@ -1,6 +1,8 @@
 import type { AssessmentsTables } from './schema/assessments.ts';
 import type { AssetsTables } from './schema/assets.ts';
 import type { EventsTables } from './schema/events.ts';
+import type { EvidenceTables } from './schema/evidence.ts';
+import type { FilesTables } from './schema/files.ts';
 import type { JobsTables } from './schema/jobs.ts';
 import type { KeptAnswersTables } from './schema/kept-answers.ts';
 import type { OrganizationsTables } from './schema/organizations.ts';
@@ -21,7 +23,9 @@ export interface Tables
     PeopleTables,
     TokensTables,
     AssessmentsTables,
+    FilesTables,
     VulnerabilitiesTables,
+    EvidenceTables,
     AssetsTables,
     SignInTables,
     EventsTables,

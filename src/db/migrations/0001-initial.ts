@@ -1,6 +1,8 @@
 import { assessmentsTables } from './0001-initial/assessments.ts';
 import { assetsTables } from './0001-initial/assets.ts';
 import { eventsTables } from './0001-initial/events.ts';
+import { evidenceTables } from './0001-initial/evidence.ts';
+import { filesTables } from './0001-initial/files.ts';
 import { jobsTables } from './0001-initial/jobs.ts';
 import { keptAnswersTables } from './0001-initial/kept-answers.ts';
 import { organizationsTables } from './0001-initial/organizations.ts';
@@ -20,7 +22,9 @@ export const initial: Migration = {
     ...peopleTables(dialect),
     ...tokensTables(dialect),
     ...assessmentsTables(dialect),
+    ...filesTables(dialect),
     ...vulnerabilitiesTables(dialect),
+    ...evidenceTables(dialect),
     ...assetsTables(dialect),
     ...vulnerabilityAssetsTables(dialect),
     ...vulnerabilitySearch(dialect),

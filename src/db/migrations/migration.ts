@@ -7,6 +7,7 @@ export interface Dialect {
   real: string;
   /** Text that compares by code point. */
   text: string;
+  bytes: string;
   /** What follows the closing parenthesis of a table. */
   table: string;
   /** The same for a table whose rows live in its primary key. */

@@ -1,11 +1,10 @@
 import type { Generated, GeneratedAlways } from 'kysely';
 
-/** Vulnerabilities, their tags and attachments. */
+/** Vulnerabilities, their tags and their timeline. */
 export interface VulnerabilitiesTables {
   vulnerabilities: VulnerabilityTable;
   vulnerability_tags: VulnerabilityTagTable;
   vulnerability_taggings: { organization_id: number; vulnerability_id: number; tag_id: number };
-  attachments: AttachmentTable;
   timeline_entries: TimelineEntryTable;
   vulnerability_assets: { organization_id: number; vulnerability_id: number; asset_id: number };
 }
@@ -86,13 +85,4 @@ interface VulnerabilityTagTable {
   name_key: string;
   editable: number;
   version: Generated<number>;
-}
-
-interface AttachmentTable {
-  id: Generated<number>;
-  vulnerability_id: number;
-  filename: string;
-  content_type: string;
-  file_size: number;
-  created_at: number;
 }

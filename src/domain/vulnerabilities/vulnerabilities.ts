@@ -80,7 +80,9 @@ export async function createVulnerability(
     await tx
       .insertInto('attachments')
       .values({
+        organization_id: assessment.organization_id,
         vulnerability_id: vulnerability.id,
+        user_id: act.actor.userId,
         filename,
         content_type: contentType,
         file_size: fileSize,

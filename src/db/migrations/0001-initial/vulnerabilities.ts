@@ -1,6 +1,6 @@
 import type { Dialect } from '../migration.ts';
 
-/** Vulnerabilities, their tags and attachments. */
+/** Vulnerabilities, their tags and their timeline. */
 export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }: Dialect): string[] => [
   // What is narrowed and sorted by comes first, what is long last. `reported_at` is in seconds since 1970, as it is told.
   // Lists in it are JSON. What is read by many is counted in `tallies`.
@@ -79,16 +79,6 @@ export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }:
     foreign key (organization_id, tag_id) references vulnerability_tags (organization_id, id) on delete cascade
   ) ${clustered}`,
   `create index vulnerability_taggings_by_tag on vulnerability_taggings (tag_id, vulnerability_id)`,
-
-  `create table attachments (
-    id ${id},
-    vulnerability_id ${int} not null references vulnerabilities (id) on delete cascade,
-    filename ${text} not null,
-    content_type ${text} not null,
-    file_size ${int} not null,
-    created_at ${int} not null
-  ) ${table}`,
-  `create index attachments_by_vulnerability on attachments (vulnerability_id, id)`,
 
   // What was done to a vulnerability, as long as that lives; the audit log forgets.
   `create table timeline_entries (

@@ -1,0 +1,147 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pipeline } from 'node:stream/promises';
+import { AwsV4Signer } from 'aws4fetch';
+import type { S3Settings } from '../attachments-config.ts';
+import { Unavailable } from '../db/engine.ts';
+import type { Content, FileStore } from './file-store.ts';
+
+/** How long, in ms, nothing may move. */
+const TIMEOUT = 30_000;
+/** How often, and how long in ms before the second time, a request is sent that the store could not answer. */
+const ATTEMPTS = 3;
+const PAUSE = 200;
+
+/** The bytes of a request, in a file because their number and hash go before them. */
+interface Staged {
+  path: string;
+  size: number;
+  sha256: string;
+}
+
+/** Contents as objects of an S3-compatible store. */
+export class S3Store implements FileStore {
+  readonly #settings: S3Settings;
+
+  constructor(settings: S3Settings) {
+    this.#settings = settings;
+  }
+
+  async write(key: string, content: Content): Promise<void> {
+    const path = join(tmpdir(), `assay-${randomUUID()}`);
+    try {
+      const hash = createHash('sha256');
+      await pipeline(
+        content,
+        async function* (pieces: Content) {
+          for await (const piece of pieces) {
+            hash.update(piece);
+            yield piece;
+          }
+        },
+        createWriteStream(path, { flags: 'wx', mode: 0o600 }),
+      );
+      const { size } = await stat(path);
+      const answer = await this.#send('PUT', key, {}, { path, size, sha256: hash.digest('hex') });
+      await requireStatus(answer, [200], `PUT ${key}`);
+    } finally {
+      await rm(path, { force: true });
+    }
+  }
+
+  async *read(key: string, start: number, end: number): Content {
+    const answer = await this.#send('GET', key, { range: `bytes=${start}-${end}` });
+    if (answer.statusCode !== 206) await requireStatus(answer, [206], `GET ${key}`);
+    yield* answer;
+  }
+
+  async remove(key: string): Promise<void> {
+    await requireStatus(await this.#send('DELETE', key), [200, 204, 404], `DELETE ${key}`);
+  }
+
+  /** @returns the first answer that is not the store's own failure */
+  async #send(
+    method: string,
+    key: string,
+    headers: Record<string, string> = {},
+    staged?: Staged,
+  ): Promise<IncomingMessage> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const answer = await this.#sendOnce(method, key, headers, staged);
+        const { statusCode = 0 } = answer;
+        if (statusCode < 500 && statusCode !== 429) return answer;
+        answer.resume();
+        throw new Unavailable(`The store of attachments answers ${statusCode}.`);
+      } catch (error) {
+        if (attempt === ATTEMPTS)
+          throw error instanceof Unavailable
+            ? error
+            : new Unavailable('The store of attachments does not answer.', { cause: error });
+        await delay(PAUSE * attempt);
+      }
+    }
+  }
+
+  async #sendOnce(
+    method: string,
+    key: string,
+    headers: Record<string, string>,
+    staged: Staged | undefined,
+  ): Promise<IncomingMessage> {
+    const { accessKeyId, secretAccessKey, sessionToken, region } = this.#settings;
+    const signer = new AwsV4Signer({
+      method,
+      url: this.#urlOf(key),
+      headers: { ...headers, 'x-amz-content-sha256': staged?.sha256 ?? EMPTY },
+      accessKeyId,
+      secretAccessKey,
+      ...(sessionToken === undefined ? {} : { sessionToken }),
+      service: 's3',
+      region,
+    });
+    const signed = await signer.sign();
+    const send = signed.url.protocol === 'https:' ? requestHttps : requestHttp;
+    return new Promise((resolve, reject) => {
+      const request = send(signed.url, {
+        method,
+        timeout: TIMEOUT,
+        headers: { ...Object.fromEntries(signed.headers), 'content-length': staged?.size ?? 0 },
+      });
+      request.on('response', resolve).on('error', reject);
+      request.on('timeout', () => request.destroy(new Error('Nothing moves.')));
+      if (staged === undefined) request.end();
+      else pipeline(createReadStream(staged.path), request).catch(reject);
+    });
+  }
+
+  #urlOf(key: string): string {
+    const { bucket, prefix, region, endpoint } = this.#settings;
+    const base =
+      endpoint === undefined ? `https://${bucket}.s3.${region}.amazonaws.com` : `${endpoint}/${bucket}`;
+    const path = `${prefix}${key}`.split('/').map(encodeURIComponent).join('/');
+    return `${base}/${path}`;
+  }
+}
+
+/** SHA-256 of nothing. */
+const EMPTY = createHash('sha256').digest('hex');
+
+/** Reads the answer to its end, so that its connection is free again. The store's words go to the log alone. */
+async function requireStatus(
+  answer: IncomingMessage,
+  wanted: readonly number[],
+  what: string,
+): Promise<void> {
+  const { statusCode = 0 } = answer;
+  let words = '';
+  for await (const piece of answer) if (words.length < 2_000) words += String(piece);
+  if (!wanted.includes(statusCode))
+    throw new Error(`The store of attachments answered ${what} with ${statusCode}: ${words}`);
+}
