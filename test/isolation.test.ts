@@ -12,10 +12,12 @@ interface Names {
   organization: string;
   organizationId: number;
   assessment: string;
-  /** One that has nothing in it. */
-  spareAssessment: string;
   vulnerability: number;
   vulnerabilityTag: number;
+  /** Another one, which has no retest. */
+  openVulnerability: number;
+  comment: number;
+  retest: number;
   assessmentTag: number;
   assetTag: string;
   asset: string;
@@ -134,6 +136,47 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     path: `/api/assessment/v1/assessment-groups/${own.group}/members/batchRemove`,
     body: { userUids: [other.userUid] },
   }),
+  '24 list comments': (other) => ({
+    method: 'GET',
+    path: `/v1/vulnerabilities/${other.vulnerability}/comments`,
+  }),
+  '25 comment': (other) => ({
+    method: 'POST',
+    path: `/v1/vulnerabilities/${other.vulnerability}/comments`,
+    body: { text: 'stolen' },
+  }),
+  '26 edit a comment': (other) => ({
+    method: 'PATCH',
+    path: `/v1/vulnerabilities/${other.vulnerability}/comments/${other.comment}`,
+    body: { text: 'stolen' },
+  }),
+  '26 edit a comment through an own vulnerability': (other, own) => ({
+    method: 'PATCH',
+    path: `/v1/vulnerabilities/${own.vulnerability}/comments/${other.comment}`,
+    body: { text: 'stolen' },
+  }),
+  '26 remove a comment through an own vulnerability': (other, own) => ({
+    method: 'DELETE',
+    path: `/v1/vulnerabilities/${own.vulnerability}/comments/${other.comment}`,
+  }),
+  '27 list retests': (other) => ({
+    method: 'GET',
+    path: `/v1/vulnerabilities/${other.vulnerability}/patch_verifications`,
+  }),
+  '28 ask for a retest': (other) => ({
+    method: 'POST',
+    path: `/v1/vulnerabilities/${other.openVulnerability}/patch_verifications`,
+    body: { message: 'stolen' },
+  }),
+  '29 decide a retest': (other) => ({
+    method: 'PATCH',
+    path: `/v1/vulnerabilities/${other.vulnerability}/patch_verifications/${other.retest}`,
+    body: { status: 'cancelled' },
+  }),
+  '31 read a timeline': (other) => ({
+    method: 'GET',
+    path: `/v1/vulnerabilities/${other.vulnerability}/timeline`,
+  }),
   '32 list vulnerability tags': (other) => ({
     method: 'GET',
     path: `/v1/vulnerability_tags?filter[organization_uid][]=${other.organization}`,
@@ -213,44 +256,6 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     body: { name: 'mine', scopes: [other === own ? 'api' : 'none'] },
   }),
   '59 revoke a token': (other) => ({ method: 'DELETE', path: `/v1/tokens/${other.tokenId}` }),
-  '36 list assessments': (other) => ({
-    method: 'GET',
-    path: `/v1/assessments?filter[organization_uid][]=${other.organization}`,
-  }),
-  '36 list the assessments of a group': (other) => ({
-    method: 'GET',
-    path: `/v1/assessments?assessment_group_id=${other.group}&filter[tag_id][]=${other.assessmentTag}`,
-  }),
-  '37 read an assessment': (other) => ({ method: 'GET', path: `/v1/assessments/${other.assessment}` }),
-  '38 create an assessment': (other) => ({
-    method: 'POST',
-    path: '/v1/assessments',
-    body: { name: 'stolen', organization_uid: other.organization },
-  }),
-  '38 create an assessment in a group': (other) => ({
-    method: 'POST',
-    path: '/v1/assessments',
-    body: { name: 'stolen', assessment_group_id: other.group },
-  }),
-  '39 change an assessment': (other) => ({
-    method: 'PATCH',
-    path: `/v1/assessments/${other.assessment}`,
-    body: { name: 'stolen' },
-  }),
-  '39 move an own assessment into a group': (other, own) => ({
-    method: 'PATCH',
-    path: `/v1/assessments/${own.assessment}`,
-    body: { assessment_group_id: other.group },
-  }),
-  '39 put a tag on an own assessment': (other, own) => ({
-    method: 'PATCH',
-    path: `/v1/assessments/${own.assessment}`,
-    body: { tags: [other.assessmentTag] },
-  }),
-  '84 delete an assessment': (other) => ({
-    method: 'DELETE',
-    path: `/v1/assessments/${other.spareAssessment}`,
-  }),
   '14 read ports': (other) => ({
     method: 'GET',
     path: `/api/streaming/v1/${other.organization}/assets/${other.asset}/ports`,
@@ -265,9 +270,11 @@ const NOTHING: Names = {
   organization: 'nosuchorganization',
   organizationId: 987_654_321,
   assessment: 'no-such-assessment',
-  spareAssessment: 'nosuchassessment0',
   vulnerability: 987_654_321,
   vulnerabilityTag: 987_654_321,
+  openVulnerability: 987_654_321,
+  comment: 987_654_321,
+  retest: 987_654_321,
   assessmentTag: 987_654_321,
   assetTag: 'abcabcabcab0',
   asset: 'fffffffffffffffffffffff0',
@@ -298,6 +305,9 @@ const TABLES = [
   'tallies',
   'tally_differences',
   'attachments',
+  'comments',
+  'retests',
+  'files',
   'assets',
   'asset_tags',
   'asset_taggings',
@@ -391,6 +401,14 @@ async function tenant(uid: string) {
       tagIds: [vulnerabilityTag.id],
     }),
   );
+  const openVulnerability = await world.vulnerability(assessment.uid);
+  const found = `/v1/vulnerabilities/${vulnerability.id}`;
+  const { token } = admin;
+  const comment = await server.request('POST', `${found}/comments`, { token, body: { text: 'own' } });
+  const retest = await server.request('POST', `${found}/patch_verifications`, {
+    token,
+    body: { message: 'own' },
+  });
   const assessmentTag = await server.request('POST', '/v1/assessment_tags', {
     token: admin.token,
     body: { name: 'own', assessment_id: assessment.uid },
@@ -399,9 +417,11 @@ async function tenant(uid: string) {
     organization: uid,
     organizationId,
     assessment: assessment.uid,
-    spareAssessment: (await world.assessment(uid, `spare-${uid}`)).uid,
     vulnerability: vulnerability.id,
     vulnerabilityTag: vulnerabilityTag.id,
+    openVulnerability: openVulnerability.id,
+    comment: comment.body.id,
+    retest: retest.body.id,
     assessmentTag: assessmentTag.body.id,
     assetTag: tagger.body.tags[0].uid,
     asset: asset.uid,
@@ -462,14 +482,10 @@ describe('Tenants never see each other', () => {
   it('the same requests succeed for those whose things they are', async () => {
     const admin = credentials.find(({ name }) => name === 'admin with all scopes') as Credential;
     const refused: string[] = [];
-    // What ends something comes last, later operations first: a deletion of what a thing has before its own. A ban is
-    // after all that names its user.
-    const ending = (name: string) =>
-      [/^\d+ remove /, /^\d+ delete /, /^\d+ ban /].findIndex((one) => one.test(name));
-    const number = (name: string) => (ending(name) < 0 ? 0 : -parseInt(name, 10));
-    const inOrder = Object.entries(OPERATIONS).sort(
-      ([a], [b]) => ending(a) - ending(b) || number(a) - number(b),
-    );
+    // What ends something comes last, and a ban after all that names its user.
+    const endings = (name: string) =>
+      [/^1 /, /^35 /, /^73 /, /^13 /, /^6 /].findIndex((ending) => ending.test(name));
+    const inOrder = Object.entries(OPERATIONS).sort(([a], [b]) => endings(a) - endings(b));
     for (const [name, build] of inOrder) {
       const attempt = build(own, own);
       const body = JSON.parse(

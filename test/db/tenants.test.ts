@@ -310,6 +310,10 @@ const FREE = [
   'vulnerabilities.created_by',
   'vulnerabilities.assignee_id',
   'timeline_entries.user_id',
+  'attachments.user_id',
+  'comments.user_id',
+  'retests.user_id',
+  'retests.decided_by',
 ];
 
 // The tables are the same on both engines, and SQLite tells of them in one query.

@@ -209,7 +209,8 @@ describe('The API description', () => {
     const check = (where: string, schema: any, example: unknown) => {
       const validate = ajv.compile(fromOutside(schema, 'openapi'));
       expect([where, validate(example), validate.errors]).toEqual([where, true, null]);
-      expect(JSON.stringify(example)).not.toContain(`"${UNKNOWN_TEXT}"`);
+      // As a value, and not as a name.
+      expect(JSON.stringify(example)).not.toMatch(new RegExp(`"${UNKNOWN_TEXT}"(?!:)`));
       checked += 1;
     };
     for (const { path, method, operation } of operations()) {

@@ -1,16 +1,11 @@
 /** What may be done, and the type of the thing that it is done to. */
 const CHANGES = {
   'assessment.create': 'assessment',
-  'assessment.delete': 'assessment',
   'assessment.grant': 'assessment',
   'assessment.revoke': 'assessment',
-  'assessment.update': 'assessment',
   'assessment-group.add-member': 'assessment-group',
   'assessment-group.create': 'assessment-group',
-  'assessment-group.delete': 'assessment-group',
   'assessment-group.remove-members': 'assessment-group',
-  'assessment-group.set-role': 'assessment-group',
-  'assessment-group.update': 'assessment-group',
   'assessment-tag.create': 'assessment-tag',
   'assessment-tag.delete': 'assessment-tag',
   'assessment-tag.rename': 'assessment-tag',
@@ -21,10 +16,15 @@ const CHANGES = {
   'asset-tag.create': 'asset-tag',
   'asset-tag.delete': 'asset-tag',
   'asset-tag.rename': 'asset-tag',
+  'attachment.create': 'attachment',
+  'attachment.delete': 'attachment',
   'client.create': 'client',
   'client.delete': 'client',
   'client.renew-secret': 'client',
   'client.update': 'client',
+  'comment.create': 'comment',
+  'comment.delete': 'comment',
+  'comment.update': 'comment',
   'consent.give': 'client',
   'consent.withdraw': 'client',
   'demo.load': 'organization',
@@ -34,6 +34,9 @@ const CHANGES = {
   'identity.unlink': 'user',
   'identity-provider.remove': 'identity-provider',
   'identity-provider.set': 'identity-provider',
+  'internal-comment.create': 'internal-comment',
+  'internal-comment.delete': 'internal-comment',
+  'internal-comment.update': 'internal-comment',
   'key.remove': 'key',
   'key.reseal': 'key',
   'key.rotate': 'key',
@@ -50,13 +53,12 @@ const CHANGES = {
   'recovery-codes.create': 'user',
   'refresh-token.create': 'refresh-token',
   'refresh-token.rotate': 'refresh-token',
+  'retest.create': 'retest',
+  'retest.decide': 'retest',
   'session.end': 'session',
   'session.first-factor': 'session',
   'session.start': 'session',
-  'testing-session.delete': 'testing-session',
   'testing-session.log': 'testing-session',
-  'testing-session.start': 'testing-session',
-  'testing-session.update': 'testing-session',
   'token.create': 'token',
   'token.revoke': 'token',
   'totp.create': 'user',
@@ -97,6 +99,9 @@ const REFUSALS = {
   'sign-in.lock': 'user',
   'sign-in.refuse': 'user',
 } as const;
+
+/** Types of objects whose events are told to staff alone, wherever they stand. */
+export const STAFF_OBJECT_TYPES: readonly string[] = ['internal-comment'];
 
 type Changes = typeof CHANGES;
 type Exports = typeof EXPORTS;

@@ -1,0 +1,259 @@
+import { sql } from 'kysely';
+import type { Act, Caller } from '../../auth/callers.ts';
+import { administers } from '../../auth/callers.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { holdingRows, isOneOf } from '../../db/portable.ts';
+import { recordChange } from '../shared/audit.ts';
+import { Failure, missing } from '../shared/failure.ts';
+import { type Filter, integersIn, type Reading } from '../shared/filters.ts';
+import { defineList } from '../shared/lists.ts';
+import { type NamedUser, nameUsers } from '../shared/named-users.ts';
+import { type Expected, requireVersion } from '../shared/versions.ts';
+import { holdVulnerability, touchVulnerability } from './reached-vulnerabilities.ts';
+import { recordTimeline } from './timeline.ts';
+
+/** A comment on a vulnerability; times in milliseconds since 1970. */
+export interface Comment {
+  id: number;
+  version: number;
+  text: string;
+  /** Whether it is told to staff alone. */
+  internal: boolean;
+  createdAt: number;
+  updatedAt: number;
+  user: NamedUser | null;
+}
+
+interface CommentRow {
+  id: number;
+  organization_id: number;
+  user_id: number | null;
+  text: string;
+  internal: number;
+  created_at: number;
+  updated_at: number;
+  version: number;
+}
+
+const COLUMNS = [
+  'id',
+  'organization_id',
+  'user_id',
+  'text',
+  'internal',
+  'created_at',
+  'updated_at',
+  'version',
+] as const;
+
+/** Comments of the vulnerabilities that `vulnerabilityId` names, which is to be within reach (operation 24). */
+export const commentList = defineList({
+  name: 'comments',
+  rows: ({ db, caller }) => {
+    const rows = db.selectFrom('comments').select(COLUMNS.map((column) => `comments.${column}` as const));
+    return caller.staff ? rows : rows.where('comments.internal', '=', 0);
+  },
+  id: 'comments.id',
+  organization: 'comments.organization_id',
+  filters: { vulnerabilityId: integersIn('comments.vulnerability_id') as Filter<'integers'> },
+  orders: { createdAt: { by: 'comments.created_at', type: 'integer' } },
+  async items({ db }, rows): Promise<Comment[]> {
+    const userOf = await nameUsers(
+      db,
+      rows.map((row) => row.user_id),
+    );
+    return rows.map((row) => commentOf(row, userOf(row.user_id)));
+  },
+  piece: 50,
+});
+
+/** @returns by vulnerability, how many comments the caller sees; what is absent has none */
+export async function countComments(
+  { db, caller }: Pick<Reading, 'db' | 'caller'>,
+  vulnerabilityIds: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const counted = db
+    .selectFrom('comments')
+    .select(['vulnerability_id', sql<number>`count(*)`.as('count')])
+    .where((eb) => isOneOf(db, eb.ref('vulnerability_id'), vulnerabilityIds))
+    .groupBy('vulnerability_id');
+  const rows = await (caller.staff ? counted : counted.where('internal', '=', 0)).execute();
+  return new Map(rows.map((row) => [row.vulnerability_id, row.count]));
+}
+
+/**
+ * Comments on a vulnerability.
+ * @throws Failure `missing` for a vulnerability out of reach, `forbidden` for an internal comment of who is no staff
+ */
+export async function createComment(
+  tx: Transaction,
+  act: Act<Caller>,
+  vulnerabilityId: number,
+  { text, internal }: { text: string; internal: boolean },
+): Promise<Comment> {
+  const vulnerability = await holdVulnerability(tx, act.actor, vulnerabilityId);
+  requireStaff(act.actor, internal);
+  const organizationId = vulnerability.organization_id;
+  return addComment(tx, act, { organizationId, vulnerabilityId, text, internal });
+}
+
+/** The same on a vulnerability that is held, by somebody who may. */
+export async function addComment(
+  tx: Transaction,
+  act: Act,
+  {
+    organizationId,
+    vulnerabilityId,
+    text,
+    internal,
+  }: { organizationId: number; vulnerabilityId: number; text: string; internal: boolean },
+): Promise<Comment> {
+  const row = await tx
+    .insertInto('comments')
+    .values({
+      organization_id: organizationId,
+      vulnerability_id: vulnerabilityId,
+      user_id: act.actor.userId,
+      text,
+      internal: internal ? 1 : 0,
+      created_at: act.now,
+      updated_at: act.now,
+    })
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow();
+  await touchVulnerability(tx, { id: vulnerabilityId, now: act.now });
+  await recordTimeline(tx, act, {
+    organizationId,
+    vulnerabilityId,
+    kind: 'comment',
+    commentId: row.id,
+    internal,
+  });
+  await recordChange(tx, act, {
+    ...eventOf('create', internal, row.id),
+    organizationId,
+    before: null,
+    after: { vulnerability: vulnerabilityId, text, internal },
+  });
+  const userOf = await nameUsers(tx, [row.user_id]);
+  return commentOf(row, userOf(row.user_id));
+}
+
+/**
+ * Changes a comment of one's own; what is absent stays.
+ * @throws Failure `missing` for what the caller does not see, `forbidden` for another's comment and for an internal one of
+ *   who is no staff, `changed` for another version than is expected
+ */
+export async function updateComment(
+  tx: Transaction,
+  act: Act<Caller>,
+  { vulnerabilityId, id }: { vulnerabilityId: number; id: number },
+  change: { text?: string | undefined; internal?: boolean | undefined },
+  expected?: Expected,
+): Promise<Comment> {
+  const { actor: caller, now } = act;
+  const row = await holdComment(tx, caller, vulnerabilityId, id);
+  if (row.user_id === null || row.user_id !== caller.userId)
+    throw new Failure('forbidden', 'A comment is changed by its author alone.');
+  const text = change.text ?? row.text;
+  const internal = change.internal ?? row.internal === 1;
+  requireStaff(caller, internal);
+  requireVersion(expected, row.version);
+  const userOf = await nameUsers(tx, [row.user_id]);
+  const textDiffers = text !== row.text;
+  const internalDiffers = internal !== (row.internal === 1);
+  if (!textDiffers && !internalDiffers) return commentOf(row, userOf(row.user_id));
+  const after = { text, internal: internal ? 1 : 0, updated_at: now, version: row.version + 1 };
+  await tx.updateTable('comments').set(after).where('id', '=', id).execute();
+  if (internalDiffers) {
+    await tx
+      .updateTable('timeline_entries')
+      .set({ internal: after.internal })
+      .where('vulnerability_id', '=', vulnerabilityId)
+      .where('comment_id', '=', id)
+      .execute();
+  }
+  await touchVulnerability(tx, { id: vulnerabilityId, now });
+  const told = (state: { text: string; internal: number }) => ({
+    ...(textDiffers ? { text: state.text } : {}),
+    ...(internalDiffers ? { internal: state.internal === 1 } : {}),
+  });
+  await recordChange(tx, act, {
+    ...eventOf('update', internal || row.internal === 1, id),
+    organizationId: row.organization_id,
+    before: told(row),
+    after: told(after),
+  });
+  return commentOf({ ...row, ...after }, userOf(row.user_id));
+}
+
+/**
+ * Removes a comment; the timeline keeps that there was one.
+ * @throws Failure `missing` for what the caller does not see, `forbidden` for another's comment of who is no admin,
+ *   `changed` for another version than is expected
+ */
+export async function deleteComment(
+  tx: Transaction,
+  act: Act<Caller>,
+  { vulnerabilityId, id }: { vulnerabilityId: number; id: number },
+  expected?: Expected,
+): Promise<void> {
+  const { actor: caller, now } = act;
+  const row = await holdComment(tx, caller, vulnerabilityId, id);
+  const isAuthor = row.user_id !== null && row.user_id === caller.userId;
+  if (!isAuthor && !administers(caller, row.organization_id))
+    throw new Failure('forbidden', 'A comment is removed by its author or an admin.');
+  requireVersion(expected, row.version);
+  await tx.deleteFrom('comments').where('id', '=', id).execute();
+  await touchVulnerability(tx, { id: vulnerabilityId, now });
+  await recordChange(tx, act, {
+    ...eventOf('delete', row.internal === 1, id),
+    organizationId: row.organization_id,
+    before: { vulnerability: vulnerabilityId, text: row.text, internal: row.internal === 1 },
+    after: null,
+  });
+}
+
+async function holdComment(
+  tx: Transaction,
+  caller: Caller,
+  vulnerabilityId: number,
+  id: number,
+): Promise<CommentRow> {
+  await holdVulnerability(tx, caller, vulnerabilityId);
+  const row = await tx
+    .selectFrom('comments')
+    .select(COLUMNS)
+    .where('id', '=', id)
+    .where('vulnerability_id', '=', vulnerabilityId)
+    .modifyEnd(holdingRows(tx))
+    .executeTakeFirst();
+  if (row === undefined || (row.internal === 1 && !caller.staff)) throw missing('comment');
+  return row;
+}
+
+function requireStaff(caller: Caller, internal: boolean): void {
+  if (internal && !caller.staff)
+    throw new Failure('forbidden', 'Internal comments are written by staff alone.', [
+      { property: 'internal', message: 'is for staff alone', value: true },
+    ]);
+}
+
+/** Events of internal comments are of a type of their own, which is told to staff alone. */
+function eventOf(verb: 'create' | 'update' | 'delete', internal: boolean, id: number) {
+  return internal
+    ? ({ action: `internal-comment.${verb}`, object: ['internal-comment', id] } as const)
+    : ({ action: `comment.${verb}`, object: ['comment', id] } as const);
+}
+
+function commentOf(row: CommentRow, user: NamedUser | null): Comment {
+  return {
+    id: row.id,
+    version: row.version,
+    text: row.text,
+    internal: row.internal === 1,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    user,
+  };
+}

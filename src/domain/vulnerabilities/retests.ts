@@ -1,0 +1,268 @@
+import type { Act, Caller } from '../../auth/callers.ts';
+import { administers } from '../../auth/callers.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { holdingRows } from '../../db/portable.ts';
+import { recordChange } from '../shared/audit.ts';
+import { Failure, missing } from '../shared/failure.ts';
+import { type Filter, integersIn } from '../shared/filters.ts';
+import { defineList } from '../shared/lists.ts';
+import { type NamedUser, nameUsers } from '../shared/named-users.ts';
+import { type Expected, requireVersion } from '../shared/versions.ts';
+import { isClosed } from './catalogue.ts';
+import { holdVulnerability, moveStatus, type ReachedVulnerability } from './reached-vulnerabilities.ts';
+import { recordTimeline } from './timeline.ts';
+
+/** What may become of a retest. */
+export const DECISIONS = ['verified', 'failed', 'blocked', 'cancelled'] as const;
+export type Decision = (typeof DECISIONS)[number];
+export const RETEST_STATUSES = ['requested', ...DECISIONS] as const;
+
+/** Statuses of vulnerabilities: while a retest is wanted, and what follows from one. */
+const PENDING_VERIFICATION = 4;
+const FIXED = 5;
+const FIX_IN_PROGRESS = 3;
+
+/** Somebody's wish to see whether a fix holds; times in milliseconds since 1970. */
+export interface Retest {
+  id: number;
+  version: number;
+  message: string;
+  status: (typeof RETEST_STATUSES)[number];
+  createdAt: number;
+  user: NamedUser | null;
+  /** `null` while it is requested. */
+  decidedAt: number | null;
+  decidedBy: NamedUser | null;
+  decisionMessage: string | null;
+}
+
+interface RetestRow {
+  id: number;
+  organization_id: number;
+  user_id: number | null;
+  message: string;
+  status: string;
+  created_at: number;
+  decided_at: number | null;
+  decided_by: number | null;
+  decision_message: string | null;
+  version: number;
+}
+
+const COLUMNS = [
+  'id',
+  'organization_id',
+  'user_id',
+  'message',
+  'status',
+  'created_at',
+  'decided_at',
+  'decided_by',
+  'decision_message',
+  'version',
+] as const;
+
+/** Retests of the vulnerabilities that `vulnerabilityId` names, which is to be within reach (operation 27). */
+export const retestList = defineList({
+  name: 'retests',
+  rows: ({ db }) => db.selectFrom('retests').select(COLUMNS.map((column) => `retests.${column}` as const)),
+  id: 'retests.id',
+  organization: 'retests.organization_id',
+  filters: { vulnerabilityId: integersIn('retests.vulnerability_id') as Filter<'integers'> },
+  orders: { createdAt: { by: 'retests.created_at', type: 'integer' } },
+  items: ({ db }, rows) => retestsOf(db, rows),
+  piece: 50,
+});
+
+/**
+ * Asks for a retest, which moves the vulnerability to "Pending Verification".
+ * @throws Failure `missing` for a vulnerability out of reach, `conflict` for one that is closed or has a retest that is
+ *   asked for already
+ */
+export async function requestRetest(
+  tx: Transaction,
+  act: Act<Caller>,
+  vulnerabilityId: number,
+  message: string,
+): Promise<Retest> {
+  const { actor: caller, now } = act;
+  const vulnerability = await holdVulnerability(tx, caller, vulnerabilityId);
+  const organizationId = vulnerability.organization_id;
+  if (vulnerability.retest_status === 'requested')
+    throw new Failure('conflict', 'A retest of this vulnerability is asked for already.');
+  if (isClosed(vulnerability.status_id))
+    throw new Failure('conflict', 'The vulnerability is closed. Reopen it before you ask for a retest.');
+  const row = await tx
+    .insertInto('retests')
+    .values({
+      organization_id: organizationId,
+      vulnerability_id: vulnerabilityId,
+      user_id: caller.userId,
+      message,
+      status: 'requested',
+      created_at: now,
+    })
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow();
+  await tx
+    .updateTable('vulnerabilities')
+    .set({ retest_status: 'requested', status_before_retest: vulnerability.status_id, updated_at: now })
+    .where('id', '=', vulnerabilityId)
+    .execute();
+  await recordTimeline(tx, act, {
+    organizationId,
+    vulnerabilityId,
+    kind: 'retest',
+    after: { id: row.id, status: 'requested', message },
+  });
+  await recordChange(tx, act, {
+    action: 'retest.create',
+    object: ['retest', row.id],
+    organizationId,
+    before: null,
+    after: { vulnerability: vulnerabilityId, message, status: 'requested' },
+  });
+  await move(tx, act, vulnerability, PENDING_VERIFICATION);
+  const [retest] = await retestsOf(tx, [row]);
+  return retest as Retest;
+}
+
+/**
+ * Decides a retest: `verified` moves the vulnerability to "Fixed", `failed` to "Fix In Progress", the others to where it was
+ * before; one that was moved meanwhile stays.
+ * @throws Failure `missing` for what is out of reach, `forbidden` for who may not decide so, `changed` for another version
+ *   than is expected, `conflict` for one that is decided already
+ */
+export async function decideRetest(
+  tx: Transaction,
+  act: Act<Caller>,
+  { vulnerabilityId, id }: { vulnerabilityId: number; id: number },
+  { status, message }: { status: Decision; message?: string | undefined },
+  expected?: Expected,
+): Promise<Retest> {
+  const { actor: caller, now } = act;
+  const vulnerability = await holdVulnerability(tx, caller, vulnerabilityId);
+  const row = await tx
+    .selectFrom('retests')
+    .select(COLUMNS)
+    .where('id', '=', id)
+    .where('vulnerability_id', '=', vulnerabilityId)
+    .modifyEnd(holdingRows(tx))
+    .executeTakeFirst();
+  if (row === undefined) throw missing('retest');
+  if (!(await mayDecide(tx, caller, vulnerability, row, status)))
+    throw new Failure(
+      'forbidden',
+      'A retest is decided by staff and by who tested the assessment before it was asked for; who asked for it and admins may cancel it.',
+    );
+  requireVersion(expected, row.version);
+  if (row.status !== 'requested')
+    throw new Failure('conflict', `This retest is ${row.status}: it is decided once.`);
+  const decided = {
+    status,
+    decided_at: now,
+    decided_by: caller.userId,
+    decision_message: message ?? null,
+    version: row.version + 1,
+  };
+  await tx.updateTable('retests').set(decided).where('id', '=', id).execute();
+  await tx
+    .updateTable('vulnerabilities')
+    .set({ retest_status: status, updated_at: now })
+    .where('id', '=', vulnerabilityId)
+    .execute();
+  const organizationId = vulnerability.organization_id;
+  const after = { status, ...(message === undefined ? {} : { message }) };
+  await recordTimeline(tx, act, {
+    organizationId,
+    vulnerabilityId,
+    kind: 'retest',
+    before: { id, status: 'requested' },
+    after: { id, ...after },
+  });
+  await recordChange(tx, act, {
+    action: 'retest.decide',
+    object: ['retest', id],
+    organizationId,
+    before: { status: 'requested' },
+    after,
+  });
+  if (vulnerability.status_id === PENDING_VERIFICATION)
+    await move(tx, act, vulnerability, statusAfter(status, vulnerability));
+  const [retest] = await retestsOf(tx, [{ ...row, ...decided }]);
+  return retest as Retest;
+}
+
+function statusAfter(
+  decision: Decision,
+  { status_before_retest: before, status_id: now }: ReachedVulnerability,
+) {
+  switch (decision) {
+    case 'verified':
+      return FIXED;
+    case 'failed':
+      return FIX_IN_PROGRESS;
+    case 'blocked':
+    case 'cancelled':
+      return before ?? now;
+  }
+}
+
+async function move(
+  tx: Transaction,
+  act: Act,
+  vulnerability: ReachedVulnerability,
+  statusId: number,
+): Promise<void> {
+  if (statusId === vulnerability.status_id) return;
+  await moveStatus(tx, act, vulnerability, statusId);
+  await recordChange(tx, act, {
+    action: 'vulnerability.update',
+    object: ['vulnerability', vulnerability.id],
+    organizationId: vulnerability.organization_id,
+    before: { status_id: vulnerability.status_id },
+    after: { status_id: statusId },
+  });
+}
+
+/** Who has access: the caller reaches the vulnerability. A session that was entered only afterwards proves nothing. */
+async function mayDecide(
+  tx: Transaction,
+  caller: Caller,
+  vulnerability: ReachedVulnerability,
+  retest: RetestRow,
+  status: Decision,
+): Promise<boolean> {
+  if (caller.staff) return true;
+  if (status === 'cancelled') {
+    if (retest.user_id !== null && retest.user_id === caller.userId) return true;
+    if (administers(caller, vulnerability.organization_id)) return true;
+  }
+  const session = await tx
+    .selectFrom('testing_sessions')
+    .select('id')
+    .where('assessment_id', '=', vulnerability.assessment_id)
+    .where('tester_id', '=', caller.userId)
+    .where('created_at', '<', retest.created_at)
+    .limit(1)
+    .executeTakeFirst();
+  return session !== undefined;
+}
+
+async function retestsOf(db: Reader, rows: readonly RetestRow[]): Promise<Retest[]> {
+  const userOf = await nameUsers(
+    db,
+    rows.flatMap((row) => [row.user_id, row.decided_by]),
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    version: row.version,
+    message: row.message,
+    status: row.status as Retest['status'],
+    createdAt: row.created_at,
+    user: userOf(row.user_id),
+    decidedAt: row.decided_at,
+    decidedBy: userOf(row.decided_by),
+    decisionMessage: row.decision_message,
+  }));
+}

@@ -1,0 +1,100 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Filter, Reading } from '../shared/filters.ts';
+import { defineList } from '../shared/lists.ts';
+import { type NamedUser, nameUsers } from '../shared/named-users.ts';
+import type { TimelineKind } from './timeline.ts';
+
+/** An entry as it is told; times in milliseconds since 1970. */
+export interface ToldEntry {
+  /** 0 for the first, which every vulnerability has. */
+  id: number;
+  at: number;
+  kind: TimelineKind;
+  user: NamedUser | null;
+  before: object | null;
+  after: object | null;
+  /** `text` is `null` once it is removed. */
+  comment: { id: number; text: string | null } | null;
+}
+
+const ofVulnerability: Filter<'count'> = {
+  kind: 'count',
+  where: (_reading, id) => sql<SqlBool>`${sql.ref('entries.vulnerability_id')} = ${id}`,
+};
+
+/** What was done to the vulnerability that `vulnerabilityId` names, which is to be within reach (operation 31). */
+export const timelineList = defineList({
+  name: 'timeline',
+  rows: (reading) =>
+    reading.db
+      .selectFrom(entriesFor(reading).as('entries'))
+      .leftJoin('comments', (join) =>
+        join
+          .onRef('comments.id', '=', 'entries.comment_id')
+          .onRef('comments.vulnerability_id', '=', 'entries.vulnerability_id'),
+      )
+      .select([
+        'entries.id',
+        'entries.at',
+        'entries.kind',
+        'entries.user_id',
+        'entries.before',
+        'entries.after',
+        'entries.comment_id',
+        'comments.text as comment_text',
+      ]),
+  id: 'entries.id',
+  organization: 'entries.organization_id',
+  filters: { vulnerabilityId: ofVulnerability },
+  orders: { at: { by: 'entries.at', type: 'integer' } },
+  descendingIds: true,
+  async items({ db }, rows): Promise<ToldEntry[]> {
+    const userOf = await nameUsers(
+      db,
+      rows.map((row) => row.user_id),
+    );
+    return rows.map((row) => ({
+      id: row.id,
+      at: row.at,
+      kind: row.kind as TimelineKind,
+      user: userOf(row.user_id),
+      before: row.before === null ? null : (JSON.parse(row.before) as object),
+      after: row.after === null ? null : (JSON.parse(row.after) as object),
+      comment: row.comment_id === null ? null : { id: row.comment_id, text: row.comment_text },
+    }));
+  },
+  piece: 50,
+});
+
+/** That it was created is told by its own row. */
+function entriesFor({ db, caller }: Reading) {
+  const nothing = sql<string | null>`null`;
+  const created = db
+    .selectFrom('vulnerabilities')
+    .select([
+      sql<number>`0`.as('id'),
+      'vulnerabilities.organization_id',
+      'vulnerabilities.id as vulnerability_id',
+      'vulnerabilities.created_at as at',
+      sql<string>`'created'`.as('kind'),
+      'vulnerabilities.created_by as user_id',
+      nothing.as('before'),
+      nothing.as('after'),
+      sql<number | null>`cast(null as bigint)`.as('comment_id'),
+    ]);
+  const entries = db
+    .selectFrom('timeline_entries')
+    .select([
+      'id',
+      'organization_id',
+      'vulnerability_id',
+      'at',
+      'kind',
+      'user_id',
+      'before',
+      'after',
+      'comment_id',
+    ])
+    .where('kind', '<>', 'created');
+  return created.unionAll(caller.staff ? entries : entries.where('internal', '=', 0));
+}

@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { IMPOSSIBLE_IDS } from '../harness/v1.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const START = Date.UTC(2026, 10, 21, 10, 30);
+
+let now = START;
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let member: TestUser;
+let other: TestUser;
+let admin: TestUser;
+let staff: TestUser;
+let outsider: TestUser;
+let vulnerability: { id: number };
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+  staff = await world.user();
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  now = START;
+  organization = await world.organization();
+  const assessment = await world.assessment(organization.uid);
+  member = await world.user({ organization: organization.uid });
+  other = await world.user({ organization: organization.uid });
+  admin = await world.user({ organization: organization.uid, admin: true });
+  outsider = await world.user({ organization: organization.uid });
+  await world.access(assessment.uid, member.id);
+  await world.access(assessment.uid, other.id);
+  vulnerability = await world.vulnerability(assessment.uid);
+  now = START + 60_000;
+});
+
+const path = (id: number | string = '', of: number | string = vulnerability.id) =>
+  `/v1/vulnerabilities/${of}/comments${id === '' ? '' : `/${id}`}`;
+const comment = (body: unknown, { token } = member, headers: Record<string, string> = {}) =>
+  server.request('POST', path(), { token, body, headers });
+const list = async ({ token } = member) => (await server.request('GET', path(), { token })).body;
+const events = async () =>
+  (await world.auditEvents()).filter(
+    (event) => /comment/.test(event.action) && event.organization_id === organization.id,
+  );
+const updatedAt = async () => {
+  const { body } = await server.request('PATCH', `/v1/vulnerabilities/${vulnerability.id}`, {
+    token: member.token,
+    body: {},
+  });
+  return body.updated_at;
+};
+
+describe('Operation 25: comment on a vulnerability', () => {
+  it('answers 201 with the comment, which 24 lists, and the audit log tells', async () => {
+    const text = 'It *works*\n| a | b |\n|---|---|\n <b>no</b> \u{1f600} ';
+    const response = await comment({ text });
+    const user = { id: member.id, name: null, email: member.email };
+    const told = {
+      id: expect.any(Number),
+      text,
+      internal: false,
+      created_at: '2026-11-21T10:31:00.000Z',
+      updated_at: '2026-11-21T10:31:00.000Z',
+      user,
+      body: text,
+      User: user,
+    };
+    expect([response.status, response.body]).toEqual([201, told]);
+    expect(response.headers.get('etag')).toMatch(/^"1\./);
+    expect(response.headers.get('location')).toBeNull();
+    expect(await list()).toEqual([response.body]);
+    expect(await updatedAt()).toBe('2026-11-21T10:31:00.000Z');
+    const [event] = await events();
+    expect(event).toMatchObject({
+      action: 'comment.create',
+      object_type: 'comment',
+      object_id: String(response.body.id),
+      user_id: member.id,
+      before: null,
+      after: JSON.stringify({ vulnerability: vulnerability.id, text, internal: false }),
+    });
+  });
+
+  it('does not move the version of the vulnerability', async () => {
+    const version = async () =>
+      (
+        await server.request('PATCH', `/v1/vulnerabilities/${vulnerability.id}`, {
+          token: member.token,
+          body: {},
+        })
+      ).headers
+        .get('etag')
+        ?.split('.', 1)[0];
+    const before = await version();
+    await comment({ text: 'x' });
+    expect(await version()).toBe(before);
+  });
+
+  it('is done once for a key', async () => {
+    const key = { 'idempotency-key': 'one' };
+    const first = await comment({ text: 'once' }, member, key);
+    const again = await comment({ text: 'once' }, member, key);
+    expect([again.status, again.text]).toEqual([201, first.text]);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(await list()).toHaveLength(1);
+  });
+
+  it.each([
+    ['no text', {}],
+    ['an empty one', { text: '' }],
+    ['null', { text: null }],
+    ['one that is too long', { text: 'x'.repeat(65_537) }],
+    ['half of a pair', { text: 'x\ud800' }],
+  ])('answers 422 to %s', async (_what, body) => {
+    expect(await comment(body)).toMatchObject({
+      status: 422,
+      body: { failedValidation: [{ property: 'text' }] },
+    });
+    expect(await list()).toEqual([]);
+  });
+
+  it('takes 65,536 characters', async () => {
+    expect((await comment({ text: 'é'.repeat(65_536) })).status).toBe(201);
+  });
+
+  it.each(IMPOSSIBLE_IDS)('answers 404 to %s', async (id) => {
+    const { token } = member;
+    const post = await server.request('POST', path('', id), { token, body: { text: 'x' } });
+    const get = await server.request('GET', path('', id), { token });
+    expect([post.status, get.status]).toEqual([404, 404]);
+  });
+
+  it('answers 404 to who does not reach the vulnerability, in 24 and 26 too', async () => {
+    const { body } = await comment({ text: 'x' });
+    const { token } = outsider;
+    const answers = await Promise.all([
+      comment({ text: 'y' }, outsider),
+      server.request('GET', path(), { token }),
+      server.request('PATCH', path(body.id), { token, body: { text: 'y' } }),
+      server.request('DELETE', path(body.id), { token }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+  });
+
+  it('keeps internal ones for staff', async () => {
+    for (const user of [member, admin])
+      expect((await comment({ text: 'x', internal: true }, user)).status).toBe(403);
+    const hidden = await comment({ text: 'between us', internal: true }, staff);
+    expect([hidden.status, hidden.body.internal]).toEqual([201, true]);
+    await comment({ text: 'for all', internal: false }, staff);
+    const texts = (comments: { text: string }[]) => comments.map(({ text }) => text);
+    expect(texts(await list(staff))).toEqual(['between us', 'for all']);
+    for (const user of [member, admin]) {
+      expect(texts(await list(user))).toEqual(['for all']);
+      const { token } = user;
+      const change = await server.request('PATCH', path(hidden.body.id), { token, body: { text: 'x' } });
+      const removal = await server.request('DELETE', path(hidden.body.id), { token });
+      expect([change.status, removal.status]).toEqual([404, 404]);
+    }
+    const [event] = await events();
+    expect([event?.action, event?.object_type]).toEqual(['internal-comment.create', 'internal-comment']);
+  });
+});
+
+describe('Operation 26: edit a comment', () => {
+  const edit = (id: number, body: unknown, { token } = member, headers: Record<string, string> = {}) =>
+    server.request('PATCH', path(id), { token, body, headers });
+
+  it('changes the text, for its author alone', async () => {
+    const { body: made } = await comment({ text: 'old' });
+    now += 60_000;
+    const response = await edit(made.id, { text: 'new' });
+    expect(response.body).toEqual({
+      ...made,
+      text: 'new',
+      body: 'new',
+      updated_at: '2026-11-21T10:32:00.000Z',
+    });
+    expect(response.headers.get('etag')).toMatch(/^"2\./);
+    expect(await updatedAt()).toBe('2026-11-21T10:32:00.000Z');
+    for (const user of [other, admin, staff])
+      expect((await edit(made.id, { text: 'x' }, user)).status).toBe(403);
+    expect(await list()).toEqual([response.body]);
+    const [, event] = await events();
+    expect(event).toMatchObject({
+      action: 'comment.update',
+      before: '{"text":"old"}',
+      after: '{"text":"new"}',
+    });
+  });
+
+  it('changes nothing when nothing differs', async () => {
+    const { body: made } = await comment({ text: 'same' });
+    now += 60_000;
+    for (const body of [{}, { text: 'same' }, { text: null, internal: false }]) {
+      const response = await edit(made.id, body);
+      expect([response.status, response.body]).toEqual([200, made]);
+    }
+    expect(await events()).toHaveLength(1);
+  });
+
+  it('holds to If-Match', async () => {
+    const made = await comment({ text: 'old' });
+    const tag = made.headers.get('etag') ?? '';
+    expect((await edit(made.body.id, { text: 'new' }, member, { 'if-match': tag })).status).toBe(200);
+    expect((await edit(made.body.id, { text: 'newer' }, member, { 'if-match': tag })).status).toBe(412);
+    expect((await edit(made.body.id, { text: 'x' }, other, { 'if-match': tag })).status).toBe(403);
+    const { token } = member;
+    const removal = await server.request('DELETE', path(made.body.id), {
+      token,
+      headers: { 'if-match': tag },
+    });
+    expect(removal.status).toBe(412);
+  });
+
+  it('is made internal, and told to all again, by staff who wrote it', async () => {
+    const { body: made } = await comment({ text: 'mine' }, staff);
+    expect((await edit(made.id, { internal: true }, staff)).body.internal).toBe(true);
+    expect(await list()).toEqual([]);
+    const timeline = async ({ token }: TestUser) =>
+      (await server.request('GET', `/v1/vulnerabilities/${vulnerability.id}/timeline`, { token })).body.map(
+        ({ kind }: { kind: string }) => kind,
+      );
+    expect(await timeline(member)).toEqual(['created']);
+    expect(await timeline(staff)).toEqual(['created', 'comment']);
+    expect((await edit(made.id, { internal: null }, staff)).body.internal).toBe(true);
+    await edit(made.id, { internal: false }, staff);
+    expect(await list()).toHaveLength(1);
+    expect(await timeline(member)).toEqual(['created', 'comment']);
+    const { body: own } = await comment({ text: 'x' });
+    expect((await edit(own.id, { internal: true })).status).toBe(403);
+  });
+
+  it('is removed by its author, admins and staff', async () => {
+    for (const user of [member, admin, staff]) {
+      const { body } = await comment({ text: 'gone' });
+      const { token } = other;
+      expect((await server.request('DELETE', path(body.id), { token })).status).toBe(403);
+      const removal = await server.request('DELETE', path(body.id), { token: user.token });
+      expect([removal.status, removal.text]).toEqual([204, '']);
+      expect((await server.request('DELETE', path(body.id), { token: user.token })).status).toBe(404);
+    }
+    expect(await list()).toEqual([]);
+    expect((await events()).at(-1)).toMatchObject({
+      action: 'comment.delete',
+      before: JSON.stringify({ vulnerability: vulnerability.id, text: 'gone', internal: false }),
+      after: null,
+    });
+  });
+
+  it('knows a comment by its own vulnerability alone', async () => {
+    const { body } = await comment({ text: 'x' });
+    const elsewhere = await world.vulnerability((await world.assessment(organization.uid)).uid);
+    const { token } = admin;
+    const answer = await server.request('DELETE', path(body.id, elsewhere.id), { token });
+    expect(answer.status).toBe(404);
+    expect(await list()).toHaveLength(1);
+  });
+});

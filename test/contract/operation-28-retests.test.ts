@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectProblem } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { IMPOSSIBLE_IDS } from '../harness/v1.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const START = Date.UTC(2026, 10, 21, 10, 30);
+
+let now = START;
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let assessment: { uid: string };
+let member: TestUser;
+let other: TestUser;
+let admin: TestUser;
+let staff: TestUser;
+let outsider: TestUser;
+let vulnerability: { id: number };
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+  staff = await world.user();
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  now = START;
+  organization = await world.organization();
+  assessment = await world.assessment(organization.uid);
+  member = await world.user({ organization: organization.uid });
+  other = await world.user({ organization: organization.uid });
+  admin = await world.user({ organization: organization.uid, admin: true });
+  outsider = await world.user({ organization: organization.uid });
+  await world.access(assessment.uid, member.id);
+  await world.access(assessment.uid, other.id);
+  vulnerability = await world.vulnerability(assessment.uid, { statusId: 2 });
+  now = START + 60_000;
+});
+
+const path = (id: number | string = '', of: number | string = vulnerability.id) =>
+  `/v1/vulnerabilities/${of}/patch_verifications${id === '' ? '' : `/${id}`}`;
+const ask = (
+  body: unknown = { message: 'Fixed.' },
+  { token } = member,
+  headers: Record<string, string> = {},
+) => server.request('POST', path(), { token, body, headers });
+const decide = (id: number, body: unknown, { token } = staff, headers: Record<string, string> = {}) =>
+  server.request('PATCH', path(id), { token, body, headers });
+const list = async () => (await server.request('GET', path(), { token: member.token })).body;
+const setStatus = (statusId: number) =>
+  server.request('PATCH', `/v1/vulnerabilities/${vulnerability.id}`, {
+    token: admin.token,
+    body: { status_id: statusId },
+  });
+const status = async () =>
+  (
+    await server.context.db.read
+      .selectFrom('vulnerabilities')
+      .select('status_id')
+      .where('id', '=', vulnerability.id)
+      .executeTakeFirstOrThrow()
+  ).status_id;
+const timeline = async () =>
+  (
+    await server.request('GET', `/v1/vulnerabilities/${vulnerability.id}/timeline`, { token: member.token })
+  ).body.map(({ kind, before, after }: Record<string, unknown>) => [kind, before, after]);
+const userOf = ({ id, email }: TestUser) => ({ id, name: null, email });
+
+describe('Operation 28: ask for a retest', () => {
+  it('answers 201 with the retest, and moves the vulnerability to 4', async () => {
+    const response = await ask();
+    expect([response.status, response.body]).toEqual([
+      201,
+      {
+        id: expect.any(Number),
+        message: 'Fixed.',
+        status: 'requested',
+        created_at: '2026-11-21T10:31:00.000Z',
+        user: userOf(member),
+        decided_at: null,
+        decided_by: null,
+        decision_message: null,
+      },
+    ]);
+    expect(response.headers.get('etag')).toMatch(/^"1\./);
+    expect(await list()).toEqual([response.body]);
+    expect(await status()).toBe(4);
+    expect(await timeline()).toEqual([
+      ['created', null, null],
+      ['retest', null, { id: response.body.id, status: 'requested', message: 'Fixed.' }],
+      ['status', { status_id: 2, status: 'Pending Fix' }, { status_id: 4, status: 'Pending Verification' }],
+    ]);
+    const told = (await world.auditEvents()).slice(-2);
+    expect(told).toMatchObject([
+      {
+        action: 'retest.create',
+        object_id: String(response.body.id),
+        before: null,
+        after: JSON.stringify({ vulnerability: vulnerability.id, message: 'Fixed.', status: 'requested' }),
+      },
+      { action: 'vulnerability.update', before: '{"status_id":2}', after: '{"status_id":4}' },
+    ]);
+  });
+
+  it('is refused while one is asked for, and while the vulnerability is closed', async () => {
+    await ask();
+    const again = await ask({ message: 'Again.' }, other);
+    expectProblem(server, again, { area: 'v1', status: 409, kind: 'conflict' });
+    await setStatus(5);
+    expect((await ask()).status).toBe(409);
+    const [{ id }] = await list();
+    await decide(id, { status: 'cancelled' });
+    expect((await ask()).status).toBe(409);
+    await setStatus(3);
+    expect((await ask()).status).toBe(201);
+  });
+
+  it('is asked for once by many at the same time', async () => {
+    const answers = await Promise.all(Array.from({ length: 6 }, () => ask()));
+    expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
+    expect(await list()).toHaveLength(1);
+  });
+
+  it('is done once for a key', async () => {
+    const first = await ask(undefined, member, { 'idempotency-key': 'one' });
+    const again = await ask(undefined, member, { 'idempotency-key': 'one' });
+    expect([again.status, again.text]).toEqual([201, first.text]);
+  });
+
+  it.each([[{}], [{ message: '' }], [{ message: null }], [{ message: 'x\0' }]])(
+    'answers 422 to %j',
+    async (body) => {
+      expect(await ask(body)).toMatchObject({
+        status: 422,
+        body: { failedValidation: [{ property: 'message' }] },
+      });
+    },
+  );
+
+  it('answers 404 to who does not reach the vulnerability, in 27 and 29 too', async () => {
+    const { body } = await ask();
+    const { token } = outsider;
+    const answers = await Promise.all([
+      ask(undefined, outsider),
+      server.request('GET', path(), { token }),
+      decide(body.id, { status: 'verified' }, outsider),
+    ]);
+    expect(answers.map((answer) => answer.status)).toEqual([404, 404, 404]);
+  });
+
+  it.each(IMPOSSIBLE_IDS)('answers 404 to %s', async (id) => {
+    const { token } = staff;
+    const answers = await Promise.all([
+      server.request('GET', path('', id), { token }),
+      server.request('PATCH', path(id), { token, body: { status: 'failed' } }),
+    ]);
+    expect(answers.map((answer) => answer.status)).toEqual([404, 404]);
+  });
+});
+
+describe('Operation 29: decide a retest', () => {
+  it.each([
+    ['verified', 5],
+    ['failed', 3],
+    ['blocked', 2],
+    ['cancelled', 2],
+  ])('%s moves the vulnerability to %i', async (decision, then) => {
+    const { body: asked } = await ask();
+    now += 60_000;
+    const response = await decide(asked.id, { status: decision, message: 'Seen.' });
+    expect([response.status, response.body]).toEqual([
+      200,
+      {
+        ...asked,
+        status: decision,
+        decided_at: '2026-11-21T10:32:00.000Z',
+        decided_by: userOf(staff),
+        decision_message: 'Seen.',
+      },
+    ]);
+    expect(response.headers.get('etag')).toMatch(/^"2\./);
+    expect(await status()).toBe(then);
+    const entries = await timeline();
+    expect(entries.slice(3).map(([kind]: [string]) => kind)).toEqual(['retest', 'status']);
+    expect(entries[3]).toEqual([
+      'retest',
+      { id: asked.id, status: 'requested' },
+      { id: asked.id, status: decision, message: 'Seen.' },
+    ]);
+    const told = (await world.auditEvents()).slice(-2);
+    expect(told.map(({ action }) => action)).toEqual(['retest.decide', 'vulnerability.update']);
+  });
+
+  it.each(['verified', 'failed', 'blocked', 'cancelled'])(
+    'leaves a vulnerability where it is that has left 4: %s',
+    async (decision) => {
+      const { body } = await ask();
+      await setStatus(6);
+      expect((await decide(body.id, { status: decision })).body.status).toBe(decision);
+      expect(await status()).toBe(6);
+    },
+  );
+
+  it('goes back to 4 where it was there before', async () => {
+    await setStatus(4);
+    const { body } = await ask();
+    await decide(body.id, { status: 'cancelled' });
+    expect(await status()).toBe(4);
+  });
+
+  it('is done once', async () => {
+    const { body } = await ask();
+    await decide(body.id, { status: 'failed' });
+    for (const decision of ['verified', 'failed', 'cancelled'])
+      expectProblem(server, await decide(body.id, { status: decision }), {
+        area: 'v1',
+        status: 409,
+        kind: 'conflict',
+      });
+    expect(await status()).toBe(3);
+  });
+
+  it('is for staff, and for who tested before it was asked for', async () => {
+    const { body } = await ask();
+    for (const user of [member, other, admin])
+      expect((await decide(body.id, { status: 'verified' }, user)).status).toBe(403);
+    // Entered afterwards, whenever it was.
+    now += 1;
+    await world.testingSession(assessment.uid, other.id, START - 3_600_000, START - 1_800_000);
+    expect((await decide(body.id, { status: 'verified' }, other)).status).toBe(403);
+    await decide(body.id, { status: 'cancelled' });
+    now += 1;
+    const second = await ask();
+    expect((await decide(second.body.id, { status: 'blocked' }, other)).status).toBe(200);
+    now += 1;
+    const third = await ask();
+    const elsewhere = await world.assessment(organization.uid);
+    await world.access(elsewhere.uid, member.id);
+    await world.testingSession(elsewhere.uid, member.id, START - 3_600_000, null);
+    expect((await decide(third.body.id, { status: 'failed' }, member)).status).toBe(403);
+    expect((await decide(third.body.id, { status: 'failed' }, other)).status).toBe(200);
+  });
+
+  it('is cancelled by who asked for it and by admins too, and by no others', async () => {
+    const { body: one } = await ask();
+    expect((await decide(one.id, { status: 'cancelled' }, other)).status).toBe(403);
+    expect((await decide(one.id, { status: 'cancelled' }, member)).status).toBe(200);
+    const { body: two } = await ask();
+    expect((await decide(two.id, { status: 'cancelled' }, admin)).status).toBe(200);
+  });
+
+  it.each([[{}], [{ status: 'requested' }], [{ status: 'Verified' }], [{ status: 'failed', message: '' }]])(
+    'answers 422 to %j',
+    async (body) => {
+      const asked = await ask();
+      expect(await decide(asked.body.id, body)).toMatchObject({
+        status: 422,
+        body: { failedValidation: [{}] },
+      });
+    },
+  );
+
+  it('knows a retest by its own vulnerability alone', async () => {
+    const { body } = await ask();
+    const elsewhere = await world.vulnerability(assessment.uid);
+    const { token } = staff;
+    const answer = await server.request('PATCH', path(body.id, elsewhere.id), {
+      token,
+      body: { status: 'failed' },
+    });
+    expect([answer.status, (await list())[0].status]).toEqual([404, 'requested']);
+  });
+
+  it('holds to If-Match, after 403 and before 409', async () => {
+    const asked = await ask();
+    const old = { 'if-match': '"7.x"' };
+    expect((await decide(asked.body.id, { status: 'failed' }, member, old)).status).toBe(403);
+    expect((await decide(asked.body.id, { status: 'failed' }, staff, old)).status).toBe(412);
+    const tag = { 'if-match': asked.headers.get('etag') ?? '' };
+    expect((await decide(asked.body.id, { status: 'failed' }, staff, tag)).status).toBe(200);
+    expect((await decide(asked.body.id, { status: 'failed' }, staff, tag)).status).toBe(412);
+  });
+});

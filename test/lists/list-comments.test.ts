@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { walkList } from '../harness/list-walk.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+let now = Date.UTC(2026, 10, 21);
+let server: TestServer;
+let path: string;
+let member: { token: string };
+let staff: { token: string };
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  const world = worldOf(server);
+  const { uid } = await world.organization();
+  const assessment = await world.assessment(uid);
+  const user = await world.user({ organization: uid });
+  await world.access(assessment.uid, user.id);
+  [member, staff] = [user, await world.user()];
+  const [one, other] = [await world.vulnerability(assessment.uid), await world.vulnerability(assessment.uid)];
+  path = `/v1/vulnerabilities/${one.id}/comments`;
+  for (let number = 1; number <= 12; number += 1) {
+    // Some at the same moment.
+    if (number % 3 === 0) now += 1_000;
+    const { token } = number % 4 === 0 ? staff : member;
+    const body = { text: `Comment ${number}`, internal: number % 4 === 0 };
+    expect((await server.request('POST', path, { token, body })).status).toBe(201);
+  }
+  const elsewhere = `/v1/vulnerabilities/${other.id}/comments`;
+  await server.request('POST', elsewhere, { token: member.token, body: { text: 'Elsewhere' } });
+});
+afterAll(() => server.close());
+
+it('lists comments, oldest first, and internal ones for staff alone', async () => {
+  const walk = { operation: 'listComments', path, key: 'id', style: 'v1', filters: {}, orders: {} } as const;
+  const all = await walkList(server, { ...walk, token: staff.token, atLeast: 12 });
+  expect(all.map(({ text }) => text)).toEqual(Array.from({ length: 12 }, (_, n) => `Comment ${n + 1}`));
+  const seen = await walkList(server, { ...walk, token: member.token, atLeast: 9 });
+  expect(seen).toEqual(all.filter(({ internal }) => !internal));
+});

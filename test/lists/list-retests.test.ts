@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { walkList } from '../harness/list-walk.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+let now = Date.UTC(2026, 10, 21);
+let server: TestServer;
+let path: string;
+let token: string;
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  const world = worldOf(server);
+  const { uid } = await world.organization();
+  const assessment = await world.assessment(uid);
+  ({ token } = await world.user({ organization: uid, admin: true }));
+  const { id } = await world.vulnerability(assessment.uid);
+  path = `/v1/vulnerabilities/${id}/patch_verifications`;
+  for (let number = 1; number <= 9; number += 1) {
+    if (number % 2 === 0) now += 1_000;
+    const { body } = await server.request('POST', path, { token, body: { message: `Retest ${number}` } });
+    if (number < 9)
+      await server.request('PATCH', `${path}/${body.id}`, { token, body: { status: 'cancelled' } });
+  }
+});
+afterAll(() => server.close());
+
+it('lists retests, oldest first', async () => {
+  const rows = await walkList(server, {
+    operation: 'listRetests',
+    path,
+    token,
+    key: 'id',
+    style: 'v1',
+    filters: {},
+    orders: {},
+    atLeast: 9,
+  });
+  expect(rows.map(({ message }) => message)).toEqual(Array.from({ length: 9 }, (_, n) => `Retest ${n + 1}`));
+  expect(rows.map(({ status }) => status)).toEqual([...Array(8).fill('cancelled'), 'requested']);
+});

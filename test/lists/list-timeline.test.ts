@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { linkOf, walkList } from '../harness/list-walk.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const START = Date.UTC(2026, 10, 21, 10, 30);
+
+let now = START;
+let server: TestServer;
+let path: string;
+let member: TestUser;
+let staff: TestUser;
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  const world = worldOf(server);
+  const { uid } = await world.organization();
+  const assessment = await world.assessment(uid);
+  member = await world.user({ organization: uid });
+  await world.access(assessment.uid, member.id);
+  staff = await world.user();
+  const { id } = await world.vulnerability(assessment.uid, { statusId: 2 });
+  await world.vulnerability(assessment.uid);
+  path = `/v1/vulnerabilities/${id}`;
+  const by = async (user: TestUser, method: string, below: string, body?: unknown) => {
+    now += 1_000;
+    return server.request(method, path + below, { token: user.token, body });
+  };
+  await by(member, 'PATCH', '', { status_id: 3, tag_list: ['one'] });
+  const { body: kept } = await by(member, 'POST', '/comments', { text: 'Kept' });
+  await by(member, 'PATCH', `/comments/${kept.id}`, { text: 'Kept, and edited' });
+  const { body: gone } = await by(member, 'POST', '/comments', { text: 'Gone' });
+  await by(member, 'DELETE', `/comments/${gone.id}`);
+  await by(staff, 'POST', '/comments', { text: 'Between us', internal: true });
+  const { body: hidden } = await by(staff, 'POST', '/comments', { text: 'Gone too', internal: true });
+  await by(staff, 'DELETE', `/comments/${hidden.id}`);
+  const { body: retest } = await by(member, 'POST', '/patch_verifications', { message: 'Look.' });
+  await by(staff, 'PATCH', `/patch_verifications/${retest.id}`, { status: 'verified' });
+});
+afterAll(() => server.close());
+
+const walk = () =>
+  ({
+    operation: 'listTimeline',
+    path: `${path}/timeline`,
+    key: 'id',
+    style: 'log',
+    filters: {},
+    orders: { at: ({ at }: Record<string, any>) => at },
+  }) as const;
+
+describe('Operation 31: the timeline of a vulnerability', () => {
+  it('tells everything, oldest first, and internal comments to staff alone', async () => {
+    const all = await walkList(server, { ...walk(), token: staff.token, atLeast: 11 });
+    expect(all.map(({ kind, comment }) => [kind, comment?.text])).toEqual([
+      ['created', undefined],
+      ['status', undefined],
+      ['tags', undefined],
+      ['comment', 'Kept, and edited'],
+      ['comment', null],
+      ['comment', 'Between us'],
+      ['comment', null],
+      ['retest', undefined],
+      ['status', undefined],
+      ['retest', undefined],
+      ['status', undefined],
+    ]);
+    const seen = await walkList(server, { ...walk(), token: member.token, atLeast: 9 });
+    expect(seen).toEqual(all.filter((_entry, index) => index !== 5 && index !== 6));
+    expect(seen[0]).toEqual({
+      id: 0,
+      at: '2026-11-21T10:30:00.000Z',
+      kind: 'created',
+      user: null,
+      before: null,
+      after: null,
+      comment: null,
+    });
+    expect(seen[1]).toEqual({
+      id: expect.any(Number),
+      at: '2026-11-21T10:30:01.000Z',
+      kind: 'status',
+      user: { id: member.id, name: null, email: member.email },
+      before: { status_id: 2, status: 'Pending Fix' },
+      after: { status_id: 3, status: 'Fix In Progress' },
+      comment: null,
+    });
+  });
+
+  it('is read from the newest on, and by cursor alone', async () => {
+    const read = (query: string) =>
+      server.request('GET', `${path}/timeline?${query}`, { token: member.token });
+    const first = await read('page[size]=4&page[number]=7');
+    expect(first.body).toHaveLength(4);
+    expect([first.headers.get('x-pagination'), first.body[0].id]).toEqual([null, 0]);
+    expect(linkOf(first, 'next')).toMatch(/page\[after\]=|page%5Bafter%5D=/);
+    const all = await read('');
+    const newest = await read('sort=-at');
+    expect(newest.body).toEqual(all.body.toReversed());
+    expect((await read('sort=kind')).status).toBe(400);
+  });
+});
