@@ -12,6 +12,8 @@ interface Names {
   organization: string;
   organizationId: number;
   assessment: string;
+  /** One that has nothing in it. */
+  spareAssessment: string;
   vulnerability: number;
   vulnerabilityTag: number;
   /** Another one, which has no retest. */
@@ -256,6 +258,44 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     body: { name: 'mine', scopes: [other === own ? 'api' : 'none'] },
   }),
   '59 revoke a token': (other) => ({ method: 'DELETE', path: `/v1/tokens/${other.tokenId}` }),
+  '36 list assessments': (other) => ({
+    method: 'GET',
+    path: `/v1/assessments?filter[organization_uid][]=${other.organization}`,
+  }),
+  '36 list the assessments of a group': (other) => ({
+    method: 'GET',
+    path: `/v1/assessments?assessment_group_id=${other.group}&filter[tag_id][]=${other.assessmentTag}`,
+  }),
+  '37 read an assessment': (other) => ({ method: 'GET', path: `/v1/assessments/${other.assessment}` }),
+  '38 create an assessment': (other) => ({
+    method: 'POST',
+    path: '/v1/assessments',
+    body: { name: 'stolen', organization_uid: other.organization },
+  }),
+  '38 create an assessment in a group': (other) => ({
+    method: 'POST',
+    path: '/v1/assessments',
+    body: { name: 'stolen', assessment_group_id: other.group },
+  }),
+  '39 change an assessment': (other) => ({
+    method: 'PATCH',
+    path: `/v1/assessments/${other.assessment}`,
+    body: { name: 'stolen' },
+  }),
+  '39 move an own assessment into a group': (other, own) => ({
+    method: 'PATCH',
+    path: `/v1/assessments/${own.assessment}`,
+    body: { assessment_group_id: other.group },
+  }),
+  '39 put a tag on an own assessment': (other, own) => ({
+    method: 'PATCH',
+    path: `/v1/assessments/${own.assessment}`,
+    body: { tags: [other.assessmentTag] },
+  }),
+  '84 delete an assessment': (other) => ({
+    method: 'DELETE',
+    path: `/v1/assessments/${other.spareAssessment}`,
+  }),
   '14 read ports': (other) => ({
     method: 'GET',
     path: `/api/streaming/v1/${other.organization}/assets/${other.asset}/ports`,
@@ -270,6 +310,7 @@ const NOTHING: Names = {
   organization: 'nosuchorganization',
   organizationId: 987_654_321,
   assessment: 'no-such-assessment',
+  spareAssessment: 'nosuchassessment0',
   vulnerability: 987_654_321,
   vulnerabilityTag: 987_654_321,
   openVulnerability: 987_654_321,
@@ -417,6 +458,7 @@ async function tenant(uid: string) {
     organization: uid,
     organizationId,
     assessment: assessment.uid,
+    spareAssessment: (await world.assessment(uid, `spare-${uid}`)).uid,
     vulnerability: vulnerability.id,
     vulnerabilityTag: vulnerabilityTag.id,
     openVulnerability: openVulnerability.id,
@@ -482,10 +524,14 @@ describe('Tenants never see each other', () => {
   it('the same requests succeed for those whose things they are', async () => {
     const admin = credentials.find(({ name }) => name === 'admin with all scopes') as Credential;
     const refused: string[] = [];
-    // What ends something comes last, and a ban after all that names its user.
-    const endings = (name: string) =>
-      [/^1 /, /^35 /, /^73 /, /^13 /, /^6 /].findIndex((ending) => ending.test(name));
-    const inOrder = Object.entries(OPERATIONS).sort(([a], [b]) => endings(a) - endings(b));
+    // What ends something comes last, later operations first: a deletion of what a thing has before its own. A ban is
+    // after all that names its user.
+    const ending = (name: string) =>
+      [/^\d+ remove /, /^\d+ delete /, /^\d+ ban /].findIndex((one) => one.test(name));
+    const number = (name: string) => (ending(name) < 0 ? 0 : -parseInt(name, 10));
+    const inOrder = Object.entries(OPERATIONS).sort(
+      ([a], [b]) => ending(a) - ending(b) || number(a) - number(b),
+    );
     for (const [name, build] of inOrder) {
       const attempt = build(own, own);
       const body = JSON.parse(

@@ -9,6 +9,7 @@ import { EXISTING_ASSET_TAG_OPERATIONS } from './tagging/existing-tags.ts';
 import { ASSESSMENT_TAG_OPERATIONS } from './v1/assessment-tags.ts';
 import { ASSESSMENT_OPERATIONS } from './v1/assessments.ts';
 import { TOKEN_OPERATIONS } from './v1/tokens.ts';
+import { TESTING_HOURS_OPERATIONS } from './v1/testing-hours.ts';
 import { COMMENT_OPERATIONS } from './v1/comments.ts';
 import { RETEST_OPERATIONS } from './v1/retests.ts';
 import { TIMELINE_OPERATIONS } from './v1/timeline.ts';
@@ -21,6 +22,7 @@ export const OPERATIONS: Readonly<Record<AreaName, readonly DeclareOperation[]>>
   v1: [
     ...ASSESSMENT_TAG_OPERATIONS,
     ...ASSESSMENT_OPERATIONS,
+    ...TESTING_HOURS_OPERATIONS,
     ...USER_OPERATIONS,
     ...TOKEN_OPERATIONS,
     ...VULNERABILITY_TAG_OPERATIONS,

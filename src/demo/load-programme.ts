@@ -14,7 +14,7 @@ import {
 import { changeListingAssets, planListingChange } from '../domain/assessments/listings.ts';
 import { createOrganization } from '../domain/organizations/organizations.ts';
 import { putPorts } from '../domain/assets/ports.ts';
-import { logTestingSession } from '../domain/assessments/testing-hours.ts';
+import { logTestingSession } from '../domain/assessments/testing-sessions.ts';
 import { createUser, type CreatedUser } from '../domain/people/users.ts';
 import { createVulnerability } from '../domain/vulnerabilities/vulnerabilities.ts';
 import { createVulnerabilityTag } from '../domain/vulnerabilities/vulnerability-tags.ts';

@@ -4,10 +4,29 @@ import { NAME_PATTERN, nameFault } from '../domain/shared/names.ts';
 
 /** @returns what was wrong with the value that was validated last */
 export function faultsOf({ errors }: ValidateFunction): Fault[] {
-  const faults = errors ?? [];
+  const faults = withoutOtherChoices(errors ?? []);
   const otherwise = new Set(faults.filter((error) => !isOfName(error)).map((error) => error.instancePath));
   // A name that no text may be like is told that alone.
   return faults.filter((error) => !isOfName(error) || !otherwise.has(error.instancePath)).map(faultOf);
+}
+
+/**
+ * Of what may be one of several things, what is wrong with the one that it was meant to be: a choice of another type is
+ * not, and that none fits says nothing beside it.
+ */
+function withoutOtherChoices(errors: readonly ErrorObject[]): ErrorObject[] {
+  const choices = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
+  const needless = choices.flatMap((choice) => {
+    const within = errors.filter(
+      ({ instancePath, schemaPath }) =>
+        schemaPath.startsWith(`${choice.schemaPath}/`) && instancePath.startsWith(choice.instancePath),
+    );
+    const ofType = within.filter(
+      ({ instancePath, keyword }) => instancePath === choice.instancePath && keyword === 'type',
+    );
+    return within.length > ofType.length ? [choice, ...ofType] : within;
+  });
+  return errors.filter((error) => !needless.includes(error));
 }
 
 const isOfName = ({ keyword, params }: ErrorObject): boolean =>
@@ -40,6 +59,9 @@ function messageOf(error: ErrorObject): string {
       return `must be at least ${(error.params as { limit: number }).limit}`;
     case 'maximum':
       return `must be at most ${(error.params as { limit: number }).limit}`;
+    case 'anyOf':
+    case 'oneOf':
+      return 'has none of the forms that it may have';
     default:
       return error.message ?? 'is not valid';
   }

@@ -17,7 +17,7 @@ import {
   createOrganization,
   createOrganizationGroup,
 } from '../../src/domain/organizations/organizations.ts';
-import { logTestingSession } from '../../src/domain/assessments/testing-hours.ts';
+import { logTestingSession } from '../../src/domain/assessments/testing-sessions.ts';
 import { issueToken } from '../../src/domain/tokens/tokens.ts';
 import { createUser, type NewUser } from '../../src/domain/people/users.ts';
 import {

@@ -384,3 +384,18 @@ it('A choice that may be null is told without it', () => {
     { property: 'kind', message: 'must be one of a, b', value: 'c' },
   ]);
 });
+
+it('What may be one of two things is told what is wrong with the one that it was meant to be', () => {
+  const tags = Type.Array(
+    Type.Union([nameText('x'), Type.Object({ name: nameText('x'), id: Type.Optional(Type.Integer()) })]),
+  );
+  const choose = validatorOf(Type.Object({ tags }), 'body');
+  const told = (items: unknown[]) =>
+    choose({ tags: items }).error?.details.faults?.map(({ property, message }) => `${property} ${message}`);
+  expect(told(['', { name: '' }, {}])).toEqual([
+    'tags.0 must not be empty',
+    'tags.1.name must not be empty',
+    'tags.2.name is required',
+  ]);
+  expect(told(['x', 1])).toEqual(['tags.1 has none of the forms that it may have']);
+});

@@ -27,7 +27,7 @@ const CreateBody = Type.Object(
   { title: 'New assessment tag' },
 );
 
-const AssessmentTag = Type.Object(
+export const AssessmentTagBody = Type.Object(
   {
     id: Type.Integer(),
     name: storedText('external'),
@@ -46,7 +46,7 @@ const declareCreateAssessmentTag = ({ clock }: Context) =>
     access: V1_ACCESS,
     body: CreateBody,
     bodyLimit: SMALL_BODY,
-    answers: { 201: { description: 'The tag was created.', schema: AssessmentTag } },
+    answers: { 201: { description: 'The tag was created.', schema: AssessmentTagBody } },
     versioned: true,
     repeats: true,
     handler: ({ caller, change, body: { name, assessment_id: assessment } }) =>
@@ -69,7 +69,7 @@ const declareUpdateAssessmentTag = ({ clock, db }: Context) =>
     params: idPath('The id of an assessment tag.', 1),
     body: RenameBody,
     bodyLimit: SMALL_BODY,
-    answers: { 200: { description: 'The tag with its new name.', schema: AssessmentTag } },
+    answers: { 200: { description: 'The tag with its new name.', schema: AssessmentTagBody } },
     versioned: true,
     async handler({ caller, expected, params: { id }, body: { name } }) {
       const act = { actor: caller, now: clock() };
@@ -79,7 +79,7 @@ const declareUpdateAssessmentTag = ({ clock, db }: Context) =>
 
 const CountedAssessmentTagBody = Type.Object(
   {
-    ...AssessmentTag.properties,
+    ...AssessmentTagBody.properties,
     count: Type.Integer({ minimum: 0, description: 'How many assessments that you reach have it.' }),
   },
   { title: 'Counted assessment tag' },

@@ -2,7 +2,7 @@ import type { Generated } from 'kysely';
 
 /** Assessments, their groups, tags and testing hours. */
 export interface AssessmentsTables {
-  assessment_groups: { id: Generated<number>; organization_id: number; name: string; created_at: number };
+  assessment_groups: AssessmentGroupTable;
   group_members: GroupMemberTable;
   group_member_counts: { group_id: number; role: string; members: number };
   assessments: AssessmentTable;
@@ -16,6 +16,17 @@ export interface AssessmentsTables {
   };
   assessment_taggings: { organization_id: number; assessment_id: number; tag_id: number };
   testing_sessions: TestingSessionTable;
+}
+
+interface AssessmentGroupTable {
+  id: Generated<number>;
+  organization_id: number;
+  name: string;
+  /** What the name is searched by, as in every `name_key`. */
+  name_key: Generated<string>;
+  description: Generated<string>;
+  created_at: number;
+  version: Generated<number>;
 }
 
 interface GroupMemberTable {
@@ -35,11 +46,21 @@ interface AssessmentTable {
   organization_id: number;
   group_id: number | null;
   name: string;
+  name_key: Generated<string>;
+  description: Generated<string>;
+  type: Generated<string>;
+  state: Generated<string>;
+  /** A day, as `2026-11-22`. */
+  starts_on: string | null;
+  ends_on: string | null;
   created_at: number;
+  updated_at: Generated<number>;
+  version: Generated<number>;
 }
 
 interface TestingSessionTable {
   id: Generated<number>;
+  organization_id: number;
   assessment_id: number;
   tester_id: number;
   started_at: number;
@@ -47,4 +68,6 @@ interface TestingSessionTable {
   ended_at: number | null;
   /** When it was entered. */
   created_at: number;
+  note: Generated<string>;
+  version: Generated<number>;
 }

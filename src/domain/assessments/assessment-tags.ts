@@ -95,6 +95,14 @@ const deleteTag = prepareUnread<{ id: number }>((tx, p) =>
   tx.deleteFrom('assessment_tags').where('id', '=', p.id),
 );
 
+/** What shows the tag has changed. */
+const countChange = prepareUnread<{ assessment: number; now: number }>((tx, p) =>
+  tx
+    .updateTable('assessments')
+    .set((eb) => ({ updated_at: p.now, version: eb('version', '+', eb.lit(1)) }))
+    .where('id', '=', p.assessment),
+);
+
 /** Renames unless another tag of the organization has the name. */
 const renameTag = prepareWrite<
   { id: number; organization: number; name: string; key: string },
@@ -139,6 +147,7 @@ export async function createAssessmentTag(
     assessment: assessment.id,
     tag: tag.id,
   });
+  await countChange(tx, { assessment: assessment.id, now: act.now });
   await recordChange(tx, act, {
     action: 'assessment-tag.create',
     object: ['assessment-tag', tag.id],

@@ -2,19 +2,38 @@ import type { Act } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { countUserChange } from '../shared/accounts.ts';
 import { recordChange } from '../shared/audit.ts';
-import { Failure, invalid, missing } from '../shared/failure.ts';
+import { Failure, type Fault, invalid, missing } from '../shared/failure.ts';
+import { searchKey } from '../shared/filters.ts';
 import { cleanName } from '../shared/names.ts';
+import { isDay } from '../shared/time.ts';
 import { organizationByUid } from '../organizations/organizations.ts';
 
 /** The form of an assessment's uid, which is V1's `assessment_id` and the asset area's `listingUid`. */
 export const ASSESSMENT_UID = /^[-_0-9a-z]{1,50}$/;
 
-export interface NewAssessment {
+export const ASSESSMENT_TYPES = ['web', 'host', 'api', 'mobile'] as const;
+export type AssessmentType = (typeof ASSESSMENT_TYPES)[number];
+export const ASSESSMENT_STATES = ['pending', 'active', 'paused', 'completed'] as const;
+export type AssessmentState = (typeof ASSESSMENT_STATES)[number];
+
+export const MAX_DESCRIPTION = 65_536;
+
+/** What can be said of an assessment at any time; what is absent has its default in a new one, and stays in another. */
+export interface AssessmentMembers {
+  description?: string | undefined;
+  type?: AssessmentType | undefined;
+  state?: AssessmentState | undefined;
+  /** The assessment group that it belongs to. */
+  groupId?: number | null | undefined;
+  /** Days, as `2026-11-22`. */
+  startsOn?: string | null | undefined;
+  endsOn?: string | null | undefined;
+}
+
+export interface NewAssessment extends AssessmentMembers {
   uid: string;
   name: string;
   organization: string;
-  /** The assessment group that it belongs to. */
-  groupId?: number | undefined;
 }
 
 export interface Assessment {
@@ -26,21 +45,13 @@ export interface Assessment {
 
 /**
  * Creates an assessment, which is a listing as well.
- * @throws Failure `invalid` for a bad uid or name and an unknown organization or group, `conflict` for a uid in use
+ * @throws Failure `invalid` for a bad uid, name or day and an unknown organization or group, `conflict` for a uid in use
  */
 export async function createAssessment(
   tx: Transaction,
   act: Act,
-  { uid, name, organization: organizationUid, groupId }: NewAssessment,
+  { organization: organizationUid, ...input }: NewAssessment,
 ): Promise<Assessment> {
-  if (!ASSESSMENT_UID.test(uid)) {
-    throw invalid({
-      property: 'uid',
-      message: 'must be 1 to 50 lowercase letters, digits, - and _',
-      value: uid,
-    });
-  }
-  const clean = cleanName('name', name);
   const organization = await organizationByUid(tx, organizationUid);
   if (organization === undefined) {
     throw invalid({
@@ -49,29 +60,71 @@ export async function createAssessment(
       value: organizationUid,
     });
   }
-  if (groupId !== undefined) {
-    const group = await tx
-      .selectFrom('assessment_groups')
-      .select('id')
-      .where('id', '=', groupId)
-      .where('organization_id', '=', organization.id)
-      .executeTakeFirst();
-    if (group === undefined) {
-      throw invalid({
-        property: 'groupId',
-        message: 'is not an assessment group of the organization',
-        value: groupId,
-      });
-    }
+  const { groupId } = input;
+  if (groupId !== undefined && groupId !== null) await requireGroup(tx, organization.id, groupId);
+  const { id, uid, name } = await insertAssessment(tx, act, { ...input, organizationId: organization.id });
+  return { id, uid, name, organization: organizationUid };
+}
+
+/** @throws Failure `invalid` for a group that is not of the organization */
+async function requireGroup(db: Reader, organizationId: number, groupId: number): Promise<void> {
+  const group = await db
+    .selectFrom('assessment_groups')
+    .select('id')
+    .where('id', '=', groupId)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst();
+  if (group === undefined) throw unknownGroup(groupId);
+}
+
+export function unknownGroup(groupId: number): Failure {
+  return invalid({
+    property: 'groupId',
+    message: 'is not an assessment group of the organization',
+    value: groupId,
+  });
+}
+
+/**
+ * Makes an assessment in an organization and a group that the caller of this knows.
+ * @param input `tags` are ids of tags of the organization
+ * @throws Failure `invalid` for a bad uid, name or day, `conflict` for a uid in use
+ */
+export async function insertAssessment(
+  tx: Transaction,
+  act: Act,
+  input: Omit<NewAssessment, 'organization'> & { organizationId: number; tags?: readonly number[] },
+): Promise<{ id: number; uid: string; name: string }> {
+  const { uid, organizationId, tags = [] } = input;
+  const { type = 'web', state = 'active', startsOn = null, endsOn = null } = input;
+  if (!ASSESSMENT_UID.test(uid)) {
+    throw invalid({
+      property: 'uid',
+      message: 'must be 1 to 50 lowercase letters, digits, - and _',
+      value: uid,
+    });
   }
+  const name = cleanName('name', input.name);
+  const faults = dayFaults({ startsOn, endsOn });
+  if (faults.length > 0) throw invalid(faults);
+  const values = {
+    name,
+    description: input.description ?? '',
+    type,
+    state,
+    group_id: input.groupId ?? null,
+    starts_on: startsOn,
+    ends_on: endsOn,
+  };
   const row = await tx
     .insertInto('assessments')
     .values({
       uid,
-      organization_id: organization.id,
-      group_id: groupId ?? null,
-      name: clean,
+      organization_id: organizationId,
+      ...values,
+      name_key: searchKey(name),
       created_at: act.now,
+      updated_at: act.now,
     })
     .onConflict((conflict) => conflict.column('uid').doNothing())
     .returning('id')
@@ -80,11 +133,23 @@ export async function createAssessment(
   await recordChange(tx, act, {
     action: 'assessment.create',
     object: ['assessment', uid],
-    organizationId: organization.id,
+    organizationId,
     before: null,
-    after: { uid, name: clean, group_id: groupId ?? null },
+    after: { uid, ...values, tags },
   });
-  return { id: row.id, uid, name: clean, organization: organizationUid };
+  return { id: row.id, uid, name };
+}
+
+/** @returns what is wrong with the days of an assessment */
+export function dayFaults({ startsOn, endsOn }: Pick<AssessmentMembers, 'startsOn' | 'endsOn'>): Fault[] {
+  const faults = Object.entries({ startsOn, endsOn }).flatMap(([property, value]) =>
+    typeof value !== 'string' || isDay(value)
+      ? []
+      : [{ property, message: 'must be a day such as 2026-11-21', value }],
+  );
+  if (faults.length > 0 || typeof startsOn !== 'string' || typeof endsOn !== 'string' || endsOn >= startsOn)
+    return faults;
+  return [{ property: 'endsOn', message: 'must not be before startsOn', value: endsOn, other: 'startsOn' }];
 }
 
 /**

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import type { Act, Caller } from '../../auth/callers.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
+import type { Caller } from '../../auth/callers.ts';
+import type { Reader } from '../../db/engine.ts';
 import { prepare } from '../../db/prepared.ts';
-import { recordChange } from '../shared/audit.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
-import { invalid, missing } from '../shared/failure.ts';
+import { endOf, isRunning } from './testing-sessions.ts';
+import { missing } from '../shared/failure.ts';
 import {
   listingWithin,
   perReach,
@@ -48,9 +48,9 @@ const totalsOf = perReach((reach) =>
             .select([
               'session.assessment_id',
               'session.started_at',
-              'session.ended_at',
-              sql<number>`coalesce(session.ended_at, ${p.now})`.as('until'),
-              sql<number>`coalesce(max(coalesce(session.ended_at, ${p.now})) over (
+              endOf('session', p.now).as('until'),
+              isRunning('session', p.now).as('running'),
+              sql<number>`coalesce(max(${endOf('session', p.now)}) over (
                 partition by session.tester_id order by session.started_at, session.id
                 rows between unbounded preceding and 1 preceding), session.started_at)`.as('covered'),
             ])
@@ -62,9 +62,7 @@ const totalsOf = perReach((reach) =>
         'assessments.created_at',
         fn.min('stretch.started_at').as('first'),
         fn.max('stretch.until').as('last'),
-        sql<number>`count(*) filter (where stretch.until is not null and stretch.ended_at is null)`.as(
-          'running',
-        ),
+        sql<number>`count(*) filter (where stretch.running)`.as('running'),
         sql<number>`cast(coalesce(sum(case
           when stretch.until <= stretch.covered or stretch.until <= stretch.started_at then 0
           when stretch.covered > stretch.started_at then stretch.until - stretch.covered
@@ -98,62 +96,4 @@ export async function testingHours(
     from: first,
     to: last,
   };
-}
-
-/** Time that a tester worked on an assessment; milliseconds since 1970. */
-export interface TestingSession {
-  /** The uid of the assessment. */
-  assessment: string;
-  testerId: number;
-  startedAt: number;
-  /** `null` while it runs. */
-  endedAt: number | null;
-}
-
-/**
- * Logs a session of a tester, who is platform staff or a user of the assessment's organization.
- * @throws Failure `missing` for the assessment or the tester, `invalid` for a session that ends before it starts
- */
-export async function logTestingSession(
-  tx: Transaction,
-  act: Act,
-  { assessment: uid, testerId, startedAt, endedAt }: TestingSession,
-): Promise<{ id: number }> {
-  if (endedAt !== null && endedAt < startedAt) {
-    throw invalid({ property: 'endedAt', message: 'must not be before startedAt', value: endedAt });
-  }
-  const assessment = ASSESSMENT_UID.test(uid)
-    ? await tx
-        .selectFrom('assessments')
-        .select(['id', 'organization_id'])
-        .where('uid', '=', uid)
-        .executeTakeFirst()
-    : undefined;
-  if (assessment === undefined) throw missing('assessment');
-  const tester = await tx
-    .selectFrom('users')
-    .select(['uid', 'organization_id'])
-    .where('id', '=', testerId)
-    .executeTakeFirst();
-  const foreign = tester?.organization_id !== null && tester?.organization_id !== assessment.organization_id;
-  if (tester === undefined || foreign) throw missing('tester');
-  const session = await tx
-    .insertInto('testing_sessions')
-    .values({
-      assessment_id: assessment.id,
-      tester_id: testerId,
-      started_at: startedAt,
-      ended_at: endedAt,
-      created_at: act.now,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  await recordChange(tx, act, {
-    action: 'testing-session.log',
-    object: ['testing-session', session.id],
-    organizationId: assessment.organization_id,
-    before: null,
-    after: { assessment: uid, tester: tester.uid, started_at: startedAt, ended_at: endedAt },
-  });
-  return session;
 }

@@ -9,9 +9,13 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: Dialect):
     id ${id},
     organization_id ${int} not null references organizations (id),
     name ${text} not null,
+    name_key ${text} not null default '',
+    description ${text} not null default '',
     created_at ${int} not null,
+    version ${int} not null default 1,
     unique (organization_id, id)
   ) ${table}`,
+  `create index assessment_groups_by_name on assessment_groups (organization_id, name, id)`,
 
   // The uid is the user's, which the reference holds it to: a page by uid is cut by an index of this table alone.
   `create table group_members (
@@ -49,10 +53,20 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: Dialect):
     organization_id ${int} not null references organizations (id),
     group_id ${int},
     name ${text} not null,
+    name_key ${text} not null default '',
+    description ${text} not null default '',
+    type ${text} not null default 'web' check (type in ('web', 'host', 'api', 'mobile')),
+    state ${text} not null default 'active' check (state in ('pending', 'active', 'paused', 'completed')),
+    starts_on ${text},
+    ends_on ${text} check (ends_on >= starts_on),
     created_at ${int} not null,
+    updated_at ${int} not null default 0,
+    version ${int} not null default 1,
     foreign key (organization_id, group_id) references assessment_groups (organization_id, id)
   ) ${table}`,
   `create unique index assessments_by_organization on assessments (organization_id, id)`,
+  `create index assessments_by_time on assessments (organization_id, created_at, id)`,
+  `create index assessments_by_group on assessments (group_id, id) where group_id is not null`,
 
   `create table assessment_access (
     organization_id ${int} not null,
@@ -84,14 +98,23 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: Dialect):
   ) ${clustered}`,
   `create index assessment_taggings_by_tag on assessment_taggings (tag_id, assessment_id)`,
 
+  // Of a tester and an assessment, one runs at a time. An assessment that has any is not deleted.
   `create table testing_sessions (
     id ${id},
-    assessment_id ${int} not null references assessments (id) on delete cascade,
+    organization_id ${int} not null,
+    assessment_id ${int} not null,
     tester_id ${int} not null references users (id) on delete cascade,
     started_at ${int} not null,
     ended_at ${int} check (ended_at >= started_at),
-    created_at ${int} not null
+    created_at ${int} not null,
+    note ${text} not null default '',
+    version ${int} not null default 1,
+    foreign key (organization_id, assessment_id) references assessments (organization_id, id)
   ) ${table}`,
-  `create index testing_sessions_by_assessment on testing_sessions (assessment_id, started_at, ended_at)`,
-  `create index testing_sessions_by_tester on testing_sessions (tester_id)`,
+  `create unique index testing_sessions_running on testing_sessions (tester_id, assessment_id) where ended_at is null`,
+  `create index testing_sessions_by_start on testing_sessions (started_at) where ended_at is null`,
+  `create index testing_sessions_by_time on testing_sessions (started_at desc, id)`,
+  `create index testing_sessions_of_organization on testing_sessions (organization_id, started_at desc, id)`,
+  `create index testing_sessions_of_assessment on testing_sessions (assessment_id, started_at desc, id)`,
+  `create index testing_sessions_of_tester on testing_sessions (tester_id, started_at desc, id)`,
 ];

@@ -1,0 +1,317 @@
+import { randomInt } from 'node:crypto';
+import { type Act, administers, type Caller } from '../../auth/callers.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { holdingRows } from '../../db/portable.ts';
+import { prepare, prepareWrite } from '../../db/prepared.ts';
+import { organizationToCreateIn } from '../organizations/organization-choice.ts';
+import { recordChange } from '../shared/audit.ts';
+import { Failure, invalid, missing } from '../shared/failure.ts';
+import { searchKey } from '../shared/filters.ts';
+import { cleanName, nameFault } from '../shared/names.ts';
+import {
+  listingWithin,
+  perReach,
+  reachOfAccount,
+  type ReachParameters,
+  reachParameters,
+} from '../shared/reach.ts';
+import { type Expected, requireVersion } from '../shared/versions.ts';
+import { type AssessmentView, readAssessment } from './assessment-list.ts';
+import {
+  chooseTags,
+  replaceTags,
+  type TagChoice,
+  tagNameFaults,
+  tagsOfAssessments,
+} from './assessment-taggings.ts';
+import {
+  ASSESSMENT_UID,
+  type AssessmentMembers,
+  dayFaults,
+  grantAssessmentAccess,
+  insertAssessment,
+  unknownGroup,
+} from './assessments.ts';
+import type { GroupRole } from './groups.ts';
+import { endSessionsOf } from './testing-sessions.ts';
+
+/** An assessment that somebody creates. */
+export interface AssessmentInput extends AssessmentMembers, Pick<TagChoice, 'tagNames'> {
+  name: string;
+  /** Absent: ten random characters. */
+  uid?: string | undefined;
+  /** The uid of the organization, which staff have to name. */
+  organization?: string | undefined;
+}
+
+/** What changes of an assessment; what is absent stays. */
+export interface AssessmentChange extends AssessmentMembers, TagChoice {
+  name?: string | undefined;
+}
+
+const CREATORS: readonly GroupRole[] = ['assessment_creator', 'rbac_group_admin'];
+const OPERATORS: readonly GroupRole[] = ['assessment_operator', 'rbac_group_admin'];
+
+interface GroupOfCaller {
+  organization_id: number;
+  /** `null` for who is no member. */
+  role: string | null;
+}
+
+const groupOfCaller = prepare<{ group: number; caller: number }, GroupOfCaller>((db, p) =>
+  db
+    .selectFrom('assessment_groups')
+    .leftJoin('group_members', (join) =>
+      join
+        .onRef('group_members.group_id', '=', 'assessment_groups.id')
+        .on('group_members.user_id', '=', p.caller),
+    )
+    .select(['assessment_groups.organization_id', 'group_members.role'])
+    .where('assessment_groups.id', '=', p.group),
+);
+
+/** Finds an assessment, and keeps others from changing it until this unit of work ends. */
+const holdAssessment = perReach((reach) =>
+  prepareWrite<ReachParameters & { uid: string }, AssessmentRow>((tx, p) =>
+    tx
+      .selectFrom('assessments')
+      .select([
+        'id',
+        'organization_id',
+        'version',
+        'name',
+        'description',
+        'type',
+        'state',
+        'group_id',
+        'starts_on',
+        'ends_on',
+      ])
+      .where('uid', '=', p.uid)
+      .where(listingWithin(reach, p))
+      .modifyEnd(holdingRows(tx)),
+  ),
+);
+
+interface AssessmentRow {
+  id: number;
+  organization_id: number;
+  version: number;
+  name: string;
+  description: string;
+  type: string;
+  state: string;
+  group_id: number | null;
+  starts_on: string | null;
+  ends_on: string | null;
+}
+
+/**
+ * Creates an assessment (operation 38); its creator has access to it.
+ * @throws Failure `invalid` for what is wrong or unknown, `forbidden` for who is neither an admin nor has the role in
+ *   the group that is named, `conflict` for a uid in use
+ */
+export async function createAssessmentAs(
+  tx: Transaction,
+  act: Act<Caller>,
+  input: AssessmentInput,
+): Promise<AssessmentView> {
+  const { actor: caller } = act;
+  refuseForm(input);
+  const { organization: organizationUid, groupId = null, tagNames, ...members } = input;
+  const isAdmin = caller.admin || caller.staff;
+  if (!isAdmin && groupId === null)
+    throw new Failure(
+      'forbidden',
+      'Only admins create assessments, and members with the role for it in the group that they name.',
+    );
+  const organization = await organizationToCreateIn(tx, caller, { uid: organizationUid });
+  if (groupId !== null) await requireCreator(tx, caller, organization.id, groupId);
+  const tags = (await chooseTags(tx, act, organization.id, { tagNames }, isAdmin)) ?? [];
+  const { id, uid } = await insertAssessment(tx, act, {
+    ...members,
+    groupId,
+    uid: input.uid ?? newUid(),
+    organizationId: organization.id,
+    tags: tags.map((tag) => tag.id),
+  });
+  await replaceTags(tx, { id, organizationId: organization.id }, [], tags);
+  if (caller.userId !== null && caller.organizationId !== null)
+    await grantAssessmentAccess(tx, act, uid, caller.userId);
+  return readAssessment(tx, caller, { id });
+}
+
+const UID_LETTERS = '0123456789abcdefghijklmnopqrstuvwxyz';
+
+function newUid(): string {
+  return Array.from({ length: 10 }, () => UID_LETTERS[randomInt(UID_LETTERS.length)]).join('');
+}
+
+function refuseForm(input: AssessmentChange): void {
+  const { name } = input;
+  const faults = [
+    ...(name === undefined ? [] : [nameFault('name', name) ?? []].flat()),
+    ...tagNameFaults(input),
+    ...dayFaults(input),
+  ];
+  if (faults.length > 0) throw invalid(faults);
+}
+
+/**
+ * @throws Failure `invalid` for a group that the caller does not reach or that is of another organization, `forbidden`
+ *   for who may not create assessments in it
+ */
+async function requireCreator(
+  db: Reader,
+  caller: Caller,
+  organizationId: number,
+  groupId: number,
+): Promise<void> {
+  const [group] = Number.isSafeInteger(groupId)
+    ? await groupOfCaller(db, { group: groupId, caller: caller.userId ?? -1 })
+    : [];
+  const isAdmin = administers(caller, organizationId);
+  if (group === undefined || group.organization_id !== organizationId || (!isAdmin && group.role === null))
+    throw unknownGroup(groupId);
+  if (!isAdmin && !CREATORS.includes(group.role as GroupRole))
+    throw new Failure(
+      'forbidden',
+      `Assessments are put into a group by admins, and by ${CREATORS.join(' or ')} there.`,
+    );
+}
+
+/**
+ * Changes an assessment (operation 39); what does not differ is neither written nor recorded. Sessions that run end when
+ * it is no longer active.
+ * @throws Failure `missing` for who has no access, `forbidden` for who may not change it or put it into the group,
+ *   `changed` for another version than is expected, `invalid` for what is wrong or unknown
+ */
+export async function changeAssessment(
+  tx: Transaction,
+  act: Act<Caller>,
+  uid: string,
+  change: AssessmentChange,
+  expected?: Expected,
+): Promise<AssessmentView> {
+  const { actor: caller, now } = act;
+  refuseForm(change);
+  const row = await hold(tx, caller, uid);
+  const organizationId = row.organization_id;
+  const isAdmin = administers(caller, organizationId);
+  if (!isAdmin) await requireOperator(tx, caller, row.group_id);
+  requireVersion(expected, row.version);
+  const { startsOn = row.starts_on, endsOn = row.ends_on, groupId = row.group_id } = change;
+  const faults = dayFaults({ startsOn, endsOn });
+  if (faults.length > 0) throw invalid(change.endsOn === undefined ? faults.map(ofStart) : faults);
+  if (groupId !== null && groupId !== row.group_id) await requireCreator(tx, caller, organizationId, groupId);
+  const before = (await tagsOfAssessments(tx, [row.id])).get(row.id) ?? [];
+  const after = (await chooseTags(tx, act, organizationId, change, isAdmin)) ?? before;
+
+  const wanted = {
+    name: change.name === undefined ? row.name : cleanName('name', change.name),
+    description: change.description ?? row.description,
+    type: change.type ?? row.type,
+    state: change.state ?? row.state,
+    group_id: groupId,
+    starts_on: startsOn,
+    ends_on: endsOn,
+    tags: after.map(({ id }) => id),
+  };
+  const differing = differencesOf({ ...row, tags: before.map(({ id }) => id) }, wanted);
+  if (differing === undefined) return readAssessment(tx, caller, { id: row.id });
+  const { tags: _tags, ...values } = wanted;
+  await tx
+    .updateTable('assessments')
+    .set((eb) => ({
+      ...values,
+      name_key: searchKey(wanted.name),
+      updated_at: now,
+      version: eb('version', '+', 1),
+    }))
+    .where('id', '=', row.id)
+    .execute();
+  await replaceTags(tx, { id: row.id, organizationId }, before, after);
+  await recordChange(tx, act, {
+    action: 'assessment.update',
+    object: ['assessment', uid],
+    organizationId,
+    ...differing,
+  });
+  if (row.state === 'active' && wanted.state !== 'active')
+    await endSessionsOf(tx, act, { id: row.id, organizationId });
+  return readAssessment(tx, caller, { id: row.id });
+}
+
+const ofStart = () => ({ property: 'startsOn', message: 'must not be after endsOn', other: 'endsOn' });
+
+async function hold(tx: Transaction, caller: Caller, uid: string): Promise<AssessmentRow> {
+  const [row] = ASSESSMENT_UID.test(uid)
+    ? await holdAssessment(reachOfAccount(caller))(tx, { ...reachParameters(caller), uid })
+    : [];
+  if (row === undefined) throw missing('assessment');
+  return row;
+}
+
+async function requireOperator(db: Reader, caller: Caller, groupId: number | null): Promise<void> {
+  const [group] =
+    groupId === null ? [] : await groupOfCaller(db, { group: groupId, caller: caller.userId ?? -1 });
+  if (OPERATORS.includes(group?.role as GroupRole)) return;
+  throw new Failure(
+    'forbidden',
+    `Only admins change an assessment, and who is ${OPERATORS.join(' or ')} in its group.`,
+  );
+}
+
+type Members = Readonly<Record<string, string | number | readonly number[] | null>>;
+
+/** @returns the members that differ, on both sides; `undefined` when none do */
+function differencesOf<W extends Members>(
+  row: { readonly [N in keyof W]: Members[string] },
+  wanted: W,
+): { before: object; after: object } | undefined {
+  const names = Object.keys(wanted).filter(
+    (name) => JSON.stringify(row[name]) !== JSON.stringify(wanted[name]),
+  );
+  if (names.length === 0) return undefined;
+  const side = (of: Members) => Object.fromEntries(names.map((name) => [name, of[name]]));
+  return { before: side(row), after: side(wanted) };
+}
+
+/**
+ * Deletes an assessment in which nothing was found and no time was spent (operation 84).
+ * @throws Failure `missing` for who has no access, `forbidden` for who is no admin, `changed` for another version than is
+ *   expected, `conflict` while it has vulnerabilities or testing sessions
+ */
+export async function deleteAssessment(
+  tx: Transaction,
+  act: Act<Caller>,
+  uid: string,
+  expected?: Expected,
+): Promise<void> {
+  const { id, organization_id: organizationId, version, ...members } = await hold(tx, act.actor, uid);
+  if (!administers(act.actor, organizationId))
+    throw new Failure('forbidden', 'Only admins of the organization delete its assessments.');
+  requireVersion(expected, version);
+  for (const [table, things] of [
+    ['vulnerabilities', 'vulnerabilities'],
+    ['testing_sessions', 'testing sessions'],
+  ] as const) {
+    const found = await tx
+      .selectFrom(table)
+      .select('id')
+      .where('assessment_id', '=', id)
+      .limit(1)
+      .executeTakeFirst();
+    if (found !== undefined)
+      throw new Failure('conflict', `The assessment has ${things}: delete those first.`);
+  }
+  const tags = (await tagsOfAssessments(tx, [id])).get(id) ?? [];
+  await tx.deleteFrom('assessments').where('id', '=', id).execute();
+  await recordChange(tx, act, {
+    action: 'assessment.delete',
+    object: ['assessment', uid],
+    organizationId,
+    before: { uid, ...members, tags: tags.map((tag) => tag.id) },
+    after: null,
+  });
+}

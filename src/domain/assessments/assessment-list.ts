@@ -1,0 +1,156 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Caller } from '../../auth/callers.ts';
+import type { Reader } from '../../db/engine.ts';
+import { isOneOf } from '../../db/portable.ts';
+import { missing } from '../shared/failure.ts';
+import { integersIn, searchIn, textsIn } from '../shared/filters.ts';
+import { defineList } from '../shared/lists.ts';
+import { listingWithin, reachOfAccount, reachParameters } from '../shared/reach.ts';
+import { sumTallies } from '../shared/tallies.ts';
+import { type TagOfAssessment, tagsOfAssessments } from './assessment-taggings.ts';
+import { ASSESSMENT_STATES, ASSESSMENT_UID } from './assessments.ts';
+
+/** An assessment as those see it who have access to it. */
+export interface AssessmentView {
+  id: number;
+  version: number;
+  uid: string;
+  name: string;
+  description: string;
+  type: string;
+  state: string;
+  groupId: number | null;
+  organizationUid: string;
+  tags: readonly TagOfAssessment[];
+  vulnerabilityCount: number;
+  /** Those that are not closed. */
+  openVulnerabilityCount: number;
+  assetCount: number;
+  /** Days, as `2026-11-22`. */
+  startsOn: string | null;
+  endsOn: string | null;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+  updatedAt: number;
+}
+
+/** From this status on a vulnerability is closed (docs/decided.md, section 6). */
+const FIRST_CLOSED_STATUS = 5;
+
+const reachableAssessments = (db: Reader, caller: Caller) =>
+  db
+    .selectFrom('assessments')
+    .innerJoin('organizations', 'organizations.id', 'assessments.organization_id')
+    .select([
+      'assessments.id',
+      'assessments.version',
+      'assessments.uid',
+      'assessments.name',
+      'assessments.description',
+      'assessments.type',
+      'assessments.state',
+      'assessments.group_id',
+      'organizations.uid as organization_uid',
+      'assessments.starts_on',
+      'assessments.ends_on',
+      'assessments.created_at',
+      'assessments.updated_at',
+    ])
+    .where(listingWithin(reachOfAccount(caller), reachParameters(caller)));
+
+type AssessmentRow = Awaited<ReturnType<ReturnType<typeof reachableAssessments>['executeTakeFirstOrThrow']>>;
+
+/** The assessments that the caller has access to (operation 36). */
+export const assessmentList = defineList({
+  name: 'assessments',
+  rows: ({ db, caller }) => reachableAssessments(db, caller),
+  id: 'assessments.id',
+  organization: 'assessments.organization_id',
+  filters: {
+    groupId: integersIn('assessments.group_id'),
+    search: searchIn('assessments.uid', 'assessments.name_key'),
+    tagId: {
+      kind: 'integers',
+      where: ({ db }, ids) =>
+        sql<SqlBool>`exists (select 1 from assessment_taggings as tagging
+          where tagging.assessment_id = assessments.id and ${isOneOf(db, sql.ref<number>('tagging.tag_id'), ids)})`,
+    },
+    state: textsIn('assessments.state', { oneOf: ASSESSMENT_STATES }),
+  },
+  orders: {
+    createdAt: { by: 'assessments.created_at', type: 'integer' },
+    uid: { by: 'assessments.uid', type: 'text' },
+    name: { by: 'assessments.name', type: 'text' },
+    state: { by: 'assessments.state', type: 'text' },
+    startsOn: { by: 'assessments.starts_on', type: 'text', nullable: true },
+    endsOn: { by: 'assessments.ends_on', type: 'text', nullable: true },
+  },
+  items: ({ db }, rows) => completeAssessments(db, rows),
+});
+
+/**
+ * @param key the uid, of any form, or the id
+ * @throws Failure `missing` for an assessment that the caller has no access to
+ */
+export async function readAssessment(
+  db: Reader,
+  caller: Caller,
+  key: { uid: string } | { id: number },
+): Promise<AssessmentView> {
+  const found = reachableAssessments(db, caller);
+  const wanted =
+    'id' in key
+      ? found.where('assessments.id', '=', key.id)
+      : found.where('assessments.uid', '=', ASSESSMENT_UID.test(key.uid) ? key.uid : '');
+  const row = await wanted.executeTakeFirst();
+  const [assessment] = row === undefined ? [] : await completeAssessments(db, [row]);
+  if (assessment === undefined) throw missing('assessment');
+  return assessment;
+}
+
+async function completeAssessments(db: Reader, rows: readonly AssessmentRow[]): Promise<AssessmentView[]> {
+  const ids = rows.map(({ id }) => id);
+  const [tags, vulnerabilities, assets] = await Promise.all([
+    tagsOfAssessments(db, ids),
+    sumTallies(db, 'assessment', ids),
+    countAssets(db, ids),
+  ]);
+  return rows.map((row) => ({
+    ...countsOf(vulnerabilities.get(row.id)),
+    id: row.id,
+    version: row.version,
+    uid: row.uid,
+    name: row.name,
+    description: row.description,
+    type: row.type,
+    state: row.state,
+    groupId: row.group_id,
+    organizationUid: row.organization_uid,
+    tags: tags.get(row.id) ?? [],
+    assetCount: assets.get(row.id) ?? 0,
+    startsOn: row.starts_on,
+    endsOn: row.ends_on,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }));
+}
+
+/** @param tally by `statusId:severityRank` */
+function countsOf(tally: ReadonlyMap<string, number> = new Map()) {
+  let [vulnerabilityCount, openVulnerabilityCount] = [0, 0];
+  for (const [bucket, amount] of tally) {
+    vulnerabilityCount += amount;
+    if (parseInt(bucket, 10) < FIRST_CLOSED_STATUS) openVulnerabilityCount += amount;
+  }
+  return { vulnerabilityCount, openVulnerabilityCount };
+}
+
+async function countAssets(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
+  const rows = await db
+    .selectFrom('listing_assets')
+    .select((eb) => ['assessment_id', eb.fn.countAll<number>().as('assets')])
+    .where(({ ref }) => isOneOf(db, ref('assessment_id'), ids))
+    .groupBy('assessment_id')
+    .execute();
+  return new Map(rows.map(({ assessment_id, assets }) => [assessment_id, assets]));
+}

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectProblem } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const START = Date.UTC(2026, 10, 21, 10, 30);
+
+let now: number;
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: string;
+let admin: TestUser;
+let member: TestUser;
+let uid: string;
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  now = START;
+  organization = (await world.organization()).uid;
+  admin = await world.user({ organization, admin: true });
+  member = await world.user({ organization });
+  const group = await world.group(organization);
+  uid = (await world.assessment(organization, undefined, group.id)).uid;
+  await world.access(uid, member.id);
+});
+
+const get = (token = member.token, headers: Record<string, string> = {}, id = uid) =>
+  server.request('GET', `/v1/assessments/${id}`, { token, headers });
+
+describe('Operation 37: get an assessment', () => {
+  it('answers 200 with every field', async () => {
+    const tag = await world.assessmentTag(uid, 'external');
+    for (const statusId of [1, 4, 5, 9]) await world.vulnerability(uid, { statusId });
+    const asset = await world.asset({ organization });
+    await world.list(uid, asset.uid);
+    const { status, body, headers } = await get();
+    expect([status, headers.get('cache-control')]).toEqual([200, 'private, no-cache']);
+    expect(body).toEqual({
+      uid,
+      id: uid,
+      codename: uid,
+      name: `Assessment ${uid}`,
+      description: '',
+      type: 'web',
+      state: 'active',
+      assessment_group_id: expect.any(Number),
+      organization_uid: organization,
+      tags: [{ id: tag.id, name: 'external' }],
+      tag_ids: [tag.id],
+      vulnerability_count: 4,
+      open_vulnerability_count: 2,
+      asset_count: 1,
+      starts_on: null,
+      ends_on: null,
+      created_at: '2026-11-21T10:30:00.000Z',
+      updated_at: '2026-11-21T10:30:00.000Z',
+      link: `${server.context.addresses.clientBaseUrl}/assessments/${uid}`,
+    });
+  });
+
+  it('has an ETag whose version moves with what can be set, a new tag of operation 3 as well, and not with counts', async () => {
+    const versionOf = (answer: Awaited<ReturnType<typeof get>>) =>
+      /^"(\d+)\./.exec(answer.headers.get('etag') ?? '')?.[1];
+    const first = await get();
+    const etag = first.headers.get('etag') ?? '';
+    expect((await get(member.token, { 'if-none-match': etag })).status).toBe(304);
+    await world.vulnerability(uid);
+    const counted = await get(member.token, { 'if-none-match': etag });
+    expect([counted.status, versionOf(counted)]).toEqual([200, versionOf(first)]);
+    now += 1_000;
+    const tagged = await server.request('POST', '/v1/assessment_tags', {
+      token: admin.token,
+      body: { name: 'new', assessment_id: uid },
+    });
+    expect(tagged.status).toBe(201);
+    const after = await get();
+    expect([versionOf(first), versionOf(after)]).toEqual(['1', '2']);
+    expect(after.body.updated_at).toBe('2026-11-21T10:30:01.000Z');
+  });
+
+  it('is read by admins and staff too', async () => {
+    for (const { token } of [admin, await world.user()]) expect((await get(token)).status).toBe(200);
+  });
+
+  it('404 to who has no access, also a member of its group, and for what is not there', async () => {
+    const outsider = await world.user({ organization });
+    const { body } = await get(admin.token);
+    await world.member(body.assessment_group_id, outsider.uid, 'rbac_group_admin');
+    const stranger = await world.user({ organization: (await world.organization()).uid, admin: true });
+    for (const { token } of [outsider, stranger])
+      expectProblem(server, await get(token), { area: 'v1', status: 404, kind: 'not-found' });
+    for (const id of ['none', 'UPPER', 'x'.repeat(51), '%00', 'a%2Fb'])
+      expectProblem(server, await get(admin.token, {}, id), { area: 'v1', status: 404, kind: 'not-found' });
+  });
+});
+
+describe('Operation 36: list assessments', () => {
+  it('has what one has access to, with the fields of 37', async () => {
+    const other = await world.assessment(organization);
+    await world.organization('elsewhere36').catch(() => undefined);
+    const list = async (token: string) =>
+      (await server.request('GET', '/v1/assessments?filter[organization_uid][]=' + organization, { token }))
+        .body;
+    expect(await list(member.token)).toEqual([(await get()).body]);
+    expect((await list(admin.token)).map((row: { uid: string }) => row.uid)).toEqual([uid, other.uid]);
+    expect((await list((await world.user()).token)).length).toBe(2);
+    expect(await list((await world.user({ organization })).token)).toEqual([]);
+  });
+});

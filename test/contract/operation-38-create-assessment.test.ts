@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectProblem } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { BAD_NAMES } from '../harness/v1.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const START = Date.UTC(2026, 10, 21, 10, 30);
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let member: TestUser;
+let group: { id: number };
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => START);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+  member = await world.user({ organization: organization.uid });
+  group = await world.group(organization.uid);
+});
+
+const create = (body: unknown, token = admin.token, headers: Record<string, string> = {}) =>
+  server.request('POST', '/v1/assessments', { token, body, headers });
+const events = async (action: string) =>
+  (await world.auditEvents()).filter(
+    (event) => event.action === action && event.organization_id === organization.id,
+  );
+type Response = Awaited<ReturnType<typeof create>>;
+const expectInvalid = (response: Response, property: string, message: unknown = expect.any(String)) => {
+  const faults = response.body.failedValidation ?? response.body.failedValidations?.[0]?.failedValidation;
+  expect([response.status, faults]).toEqual([422, [expect.objectContaining({ property, message })]]);
+};
+const expectForbidden = (response: Response) =>
+  expectProblem(server, response, { area: 'v1', status: 403, kind: 'forbidden' });
+
+describe('Operation 38: create an assessment', () => {
+  it('answers 201 with the object, where it is and its version', async () => {
+    const uid = `made-${organization.uid}`;
+    const response = await create({
+      name: ' Partner API ',
+      uid,
+      description: '**Scope**',
+      type: 'api',
+      state: 'pending',
+      assessment_group_id: group.id,
+      starts_on: '2026-12-01',
+      ends_on: '2026-12-01',
+      tag_list: ['new', { id: 1, name: ' NEW' }, 'other'],
+    });
+    expect(response.status).toBe(201);
+    expect(response.headers.get('location')).toBe(
+      `${server.context.addresses.clientBaseUrl}/v1/assessments/${uid}`,
+    );
+    expect(response.headers.get('etag')).toMatch(/^"1\./);
+    expect(response.body).toMatchObject({
+      uid,
+      name: 'Partner API',
+      description: '**Scope**',
+      type: 'api',
+      state: 'pending',
+      assessment_group_id: group.id,
+      organization_uid: organization.uid,
+      tags: [
+        { id: expect.any(Number), name: 'new' },
+        { id: expect.any(Number), name: 'other' },
+      ],
+      starts_on: '2026-12-01',
+      ends_on: '2026-12-01',
+      created_at: '2026-11-21T10:30:00.000Z',
+    });
+    expect(response.body.tag_ids).toEqual(response.body.tags.map(({ id }: { id: number }) => id));
+    const read = await server.request('GET', `/v1/assessments/${uid}`, { token: admin.token });
+    expect(read.body).toEqual(response.body);
+    const [event] = await events('assessment.create');
+    expect(event).toMatchObject({ object_id: uid, user_id: admin.id, before: null });
+    expect(JSON.parse(event?.after ?? '')).toEqual({
+      uid,
+      name: 'Partner API',
+      description: '**Scope**',
+      type: 'api',
+      state: 'pending',
+      group_id: group.id,
+      starts_on: '2026-12-01',
+      ends_on: '2026-12-01',
+      tags: response.body.tag_ids,
+    });
+    expect(await events('assessment-tag.create')).toHaveLength(2);
+  });
+
+  it('has defaults, and null is one of them', async () => {
+    const nothing = { uid: null, description: null, type: null, state: null, assessment_group_id: null };
+    const more = { starts_on: null, ends_on: null, tag_list: null, organization_uid: null };
+    for (const body of [{ name: 'x' }, { name: 'x', ...nothing, ...more }]) {
+      const made = await create(body);
+      expect([made.status, made.body]).toEqual([
+        201,
+        expect.objectContaining({
+          uid: expect.stringMatching(/^[0-9a-z]{10}$/),
+          description: '',
+          type: 'web',
+          state: 'active',
+          assessment_group_id: null,
+          starts_on: null,
+          ends_on: null,
+          tags: [],
+        }),
+      ]);
+    }
+  });
+
+  it.each<[object, string]>([
+    [{}, 'name'],
+    [{ name: null }, 'name'],
+    ...BAD_NAMES.map((name) => [{ name }, 'name'] as [object, string]),
+    [{ uid: 'UPPER' }, 'uid'],
+    [{ uid: 'a b' }, 'uid'],
+    [{ uid: '' }, 'uid'],
+    [{ uid: 'ends-open\n' }, 'uid'],
+    [{ type: 'phone' }, 'type'],
+    [{ state: 'open' }, 'state'],
+    [{ description: 'x'.repeat(65_537) }, 'description'],
+    [{ description: 'nul\0' }, 'description'],
+    [{ starts_on: '2026-02-29' }, 'starts_on'],
+    [{ ends_on: 'soon' }, 'ends_on'],
+    [{ starts_on: '2026-12-02', ends_on: '2026-12-01' }, 'ends_on'],
+    [{ tag_list: ['ok', ''] }, 'tag_list.1'],
+    [{ assessment_group_id: 987_654_321 }, 'assessment_group_id'],
+    [{ organization_uid: 'nosuchorganization' }, 'organization_uid'],
+  ])('422 for %j', async (body, property) => {
+    expectInvalid(await create(property === 'name' ? body : { name: 'x', ...body }), property);
+    expect(await events('assessment.create')).toEqual([]);
+  });
+
+  it('says which day is wrong by its own name', async () => {
+    const response = await create({ name: 'x', starts_on: '2026-12-02', ends_on: '2026-12-01' });
+    expectInvalid(response, 'ends_on', 'must not be before starts_on');
+  });
+
+  it('409 for a uid that is taken, of another organization as well, in the same words', async () => {
+    const own = await world.assessment(organization.uid);
+    const theirs = await world.assessment((await world.organization()).uid);
+    for (const { uid } of [own, theirs]) {
+      const response = await create({ name: 'x', uid });
+      expectProblem(server, response, { area: 'v1', status: 409, kind: 'conflict' });
+      expect(response.body.detail).toBe(`There is an assessment with the uid ${uid} already.`);
+    }
+  });
+
+  it('makes the same once, however often it is sent with one key', async () => {
+    const send = () => create({ name: 'once' }, admin.token, { 'idempotency-key': `k-${organization.uid}` });
+    const [first, second] = [await send(), await send()];
+    expect([second.status, second.body]).toEqual([201, first.body]);
+    expect(second.headers.get('idempotency-replayed')).toBe('true');
+    expect(second.headers.get('location')).toBe(first.headers.get('location'));
+    expect(await events('assessment.create')).toHaveLength(1);
+  });
+
+  describe('who', () => {
+    it('staff name the organization, others need not and cannot name another', async () => {
+      const staff = await world.user();
+      const assigned = await world.user({ assignedTo: [organization.uid] });
+      const other = await world.organization();
+      expectInvalid(await create({ name: 'x' }, staff.token), 'organization_uid', 'is required');
+      for (const { token } of [staff, assigned, admin]) {
+        const made = await create({ name: 'x', organization_uid: organization.uid }, token);
+        expect([made.status, made.body.organization_uid]).toEqual([201, organization.uid]);
+      }
+      for (const { token } of [assigned, admin])
+        expectInvalid(await create({ name: 'x', organization_uid: other.uid }, token), 'organization_uid');
+    });
+
+    it('403 to who is no admin and names no group', async () => {
+      expectForbidden(await create({ name: 'x' }, member.token));
+      // Before what the body names is looked at.
+      expectForbidden(await create({ name: 'x', tag_list: ['none'] }, member.token));
+    });
+
+    it.each([
+      ['assessment_creator', 201],
+      ['rbac_group_admin', 201],
+      ['assessment_operator', 403],
+      ['assessment_member', 403],
+      ['assessment_read_only', 403],
+      ['infra_admin', 403],
+    ] as const)('a member of the group with the role %s: %i', async (role, status) => {
+      await world.member(group.id, member.uid, role);
+      const made = await create({ name: 'x', assessment_group_id: group.id }, member.token);
+      expect(made.status).toBe(status);
+      if (status === 403) return;
+      // Whoever creates one has access to it, and their own version moves with that.
+      const read = await server.request('GET', `/v1/assessments/${made.body.uid}`, { token: member.token });
+      expect(read.body).toEqual(made.body);
+      const { version } = await server.context.db.read
+        .selectFrom('users')
+        .select('version')
+        .where('id', '=', member.id)
+        .executeTakeFirstOrThrow();
+      expect(version).toBe(2);
+      expect(await events('assessment.grant')).toHaveLength(1);
+      // Names of tags that do not exist are for admins.
+      const known = await create({ name: 'y', tag_list: ['known'] });
+      const tagged = (tag_list: unknown[]) =>
+        create({ name: 'z', assessment_group_id: group.id, tag_list }, member.token);
+      expect((await tagged([' KNOWN'])).body.tag_ids).toEqual(known.body.tag_ids);
+      expectInvalid(await tagged(['known', 'unknown']), 'tag_list.1');
+    });
+
+    it('a group that is not theirs is one that does not exist', async () => {
+      const other = await world.group((await world.organization()).uid);
+      const bodies = [];
+      for (const id of [group.id, other.id, 987_654_321]) {
+        const response = await create({ name: 'x', assessment_group_id: id }, member.token);
+        expectInvalid(response, 'assessment_group_id');
+        bodies.push(response.text.replaceAll(String(id), '…').replace(/"instance":"[^"]*"/, ''));
+      }
+      expect(new Set(bodies).size).toBe(1);
+      expectInvalid(await create({ name: 'x', assessment_group_id: other.id }), 'assessment_group_id');
+    });
+  });
+});

@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectProblem } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { BAD_NAMES } from '../harness/v1.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const START = Date.UTC(2026, 10, 21, 10, 30);
+
+let now: number;
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let member: TestUser;
+let group: { id: number };
+let uid: string;
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  now = START;
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+  member = await world.user({ organization: organization.uid });
+  group = await world.group(organization.uid);
+  uid = (await world.assessment(organization.uid, undefined, group.id)).uid;
+  await world.access(uid, member.id);
+  now = START + 60_000;
+});
+
+const update = (body: unknown, token = admin.token, headers: Record<string, string> = {}) =>
+  server.request('PATCH', `/v1/assessments/${uid}`, { token, body, headers });
+const get = async () => (await server.request('GET', `/v1/assessments/${uid}`, { token: admin.token })).body;
+const events = async (action: string) =>
+  (await world.auditEvents()).filter(
+    (event) => event.action === action && event.organization_id === organization.id,
+  );
+type Response = Awaited<ReturnType<typeof update>>;
+const expectInvalid = (response: Response, property: string, message: unknown = expect.any(String)) => {
+  const faults = response.body.failedValidation ?? response.body.failedValidations?.[0]?.failedValidation;
+  expect([response.status, faults]).toEqual([422, [expect.objectContaining({ property, message })]]);
+};
+const expectForbidden = (response: Response) =>
+  expectProblem(server, response, { area: 'v1', status: 403, kind: 'forbidden' });
+
+describe('Operation 39: update an assessment', () => {
+  it('changes what is given, and answers with all of it', async () => {
+    const other = await world.group(organization.uid);
+    const before = await get();
+    const body = {
+      name: ' New name ',
+      description: 'Text',
+      type: 'mobile',
+      state: 'paused',
+      assessment_group_id: other.id,
+      starts_on: '2026-12-01',
+      ends_on: '2026-12-31',
+    };
+    const response = await update(body);
+    const after = { ...before, ...body, name: 'New name', updated_at: '2026-11-21T10:31:00.000Z' };
+    expect([response.status, response.body]).toEqual([200, after]);
+    expect(response.headers.get('etag')).toMatch(/^"2\./);
+    expect(await get()).toEqual(after);
+    const [event] = await events('assessment.update');
+    expect(JSON.parse(event?.before ?? '')).toEqual({
+      name: before.name,
+      description: '',
+      type: 'web',
+      state: 'active',
+      group_id: group.id,
+      starts_on: null,
+      ends_on: null,
+    });
+    expect(JSON.parse(event?.after ?? '')).toEqual({
+      name: 'New name',
+      description: 'Text',
+      type: 'mobile',
+      state: 'paused',
+      group_id: other.id,
+      starts_on: '2026-12-01',
+      ends_on: '2026-12-31',
+    });
+    // What it is called is what it is found by.
+    const found = await server.request('GET', '/v1/assessments?filter[search]=NEW%20N', {
+      token: admin.token,
+    });
+    expect(found.body).toHaveLength(1);
+  });
+
+  it('resets with null, and what has no default stays', async () => {
+    await update({
+      description: 'x',
+      type: 'api',
+      state: 'paused',
+      starts_on: '2026-12-01',
+      ends_on: '2026-12-02',
+    });
+    const before = await get();
+    const response = await update({
+      name: null,
+      description: null,
+      type: null,
+      state: null,
+      assessment_group_id: null,
+      starts_on: null,
+      ends_on: null,
+      tags: null,
+      tag_list: null,
+    });
+    expect(response.body).toEqual({
+      ...before,
+      description: '',
+      type: 'web',
+      state: 'active',
+      assessment_group_id: null,
+      starts_on: null,
+      ends_on: null,
+    });
+  });
+
+  it.each([{}, { state: 'active' }, { tags: [] }, { uid: 'other', organization_uid: 'other' }])(
+    'changes, moves and records nothing with %j',
+    async (body) => {
+      const before = await get();
+      const recorded = (await world.auditEvents()).length;
+      const response = await update(body);
+      expect([response.status, response.body]).toEqual([200, before]);
+      expect(response.headers.get('etag')).toMatch(/^"1\./);
+      expect(await world.auditEvents()).toHaveLength(recorded);
+    },
+  );
+
+  it.each<[object, string]>([
+    ...BAD_NAMES.map((name) => [{ name }, 'name'] as [object, string]),
+    [{ starts_on: '2026-02-30' }, 'starts_on'],
+    [{ starts_on: '2026-12-02', ends_on: '2026-12-01' }, 'ends_on'],
+    [{ tags: [987_654_321] }, 'tags.0'],
+    [{ tag_list: ['ok', ' '] }, 'tag_list.1'],
+    [{ assessment_group_id: 987_654_321 }, 'assessment_group_id'],
+    [{ type: 'phone' }, 'type'],
+  ])('422 for %j', async (body, property) => {
+    const before = await get();
+    expectInvalid(await update(body), property);
+    expect(await get()).toEqual(before);
+  });
+
+  it('compares the day that is given with the one that stands', async () => {
+    await update({ starts_on: '2026-12-10', ends_on: '2026-12-20' });
+    expectInvalid(await update({ starts_on: '2026-12-21' }), 'starts_on', 'must not be after ends_on');
+    expectInvalid(await update({ ends_on: '2026-12-09' }), 'ends_on', 'must not be before starts_on');
+    expect((await update({ starts_on: '2026-12-20' })).status).toBe(200);
+  });
+
+  it('412 for another version, after 404 and 403 and before what the database refuses', async () => {
+    await update({ name: 'moved on' });
+    const stale = { 'if-match': '"1.x"' };
+    expectProblem(server, await update({ tags: [987_654_321] }, admin.token, stale), {
+      area: 'v1',
+      status: 412,
+      kind: 'precondition-failed',
+    });
+    expectForbidden(await update({ name: 'x' }, member.token, stale));
+    const outsider = await world.user({ organization: organization.uid });
+    expect((await update({ name: 'x' }, outsider.token, stale)).status).toBe(404);
+    expect((await update({ name: 'x' }, admin.token, { 'if-match': 'W/"2.y"' })).status).toBe(200);
+  });
+
+  describe('tags', () => {
+    it('are replaced by ids, names and what a GET gives, so that one goes on many assessments', async () => {
+      const shared = await world.assessmentTag((await world.assessment(organization.uid)).uid, 'Shared');
+      const own = await world.assessmentTag(uid, 'own');
+      expect((await update({ tags: [shared.id], tag_list: ['new'] })).body.tags).toEqual([
+        { id: shared.id, name: 'Shared' },
+        { id: expect.any(Number), name: 'new' },
+      ]);
+      expect((await update({ tag_list: [' sHARED', { id: 0, name: 'OWN' }] })).body.tag_ids).toEqual(
+        [shared.id, own.id].sort((a, b) => a - b),
+      );
+      const { tags } = await get();
+      expect((await update({ tags })).body.tags).toEqual(tags);
+      expect((await update({ tags: [] })).body.tags).toEqual([]);
+    });
+
+    it('of another organization do not exist', async () => {
+      const theirs = await world.assessmentTag(
+        (await world.assessment((await world.organization()).uid)).uid,
+      );
+      expectInvalid(await update({ tags: [theirs.id] }), 'tags.0');
+    });
+  });
+
+  it('ends the sessions that run when it is no longer active, and only then', async () => {
+    const other = await world.assessment(organization.uid);
+    const started = now - 3_600_000;
+    await world.testingSession(uid, admin.id, started, null);
+    await world.testingSession(other.uid, admin.id, started, null);
+    await update({ name: 'x' });
+    const running = async () =>
+      (
+        await server.context.db.read
+          .selectFrom('testing_sessions')
+          .select('ended_at')
+          .where('organization_id', '=', organization.id)
+          .orderBy('id')
+          .execute()
+      ).map(({ ended_at }) => ended_at);
+    expect(await running()).toEqual([null, null]);
+    await update({ state: 'completed' });
+    expect(await running()).toEqual([now, null]);
+    expect(await events('testing-session.update')).toMatchObject([
+      { before: '{"ended_at":null}', after: JSON.stringify({ ended_at: now }) },
+    ]);
+  });
+
+  describe('who', () => {
+    it.each([
+      ['assessment_operator', 200],
+      ['rbac_group_admin', 200],
+      ['assessment_creator', 403],
+      ['assessment_member', 403],
+      ['infra_admin', 403],
+    ] as const)('with access and the role %s in its group: %i', async (role, status) => {
+      await world.member(group.id, member.uid, role);
+      expect((await update({ description: 'x' }, member.token)).status).toBe(status);
+      if (status === 200) expectInvalid(await update({ tag_list: ['unknown'] }, member.token), 'tag_list.0');
+    });
+
+    it('403 with access alone, 404 with the role alone', async () => {
+      expectForbidden(await update({ description: 'x' }, member.token));
+      const operator = await world.user({ organization: organization.uid });
+      await world.member(group.id, operator.uid, 'assessment_operator');
+      expect((await update({ description: 'x' }, operator.token)).status).toBe(404);
+    });
+
+    it('moving it to another group needs a role of 38 there', async () => {
+      await world.member(group.id, member.uid, 'assessment_operator');
+      const other = await world.group(organization.uid);
+      const move = () => update({ assessment_group_id: other.id }, member.token);
+      expectInvalid(await move(), 'assessment_group_id');
+      await world.member(other.id, member.uid, 'assessment_creator');
+      // To name the group that it is in moves nothing.
+      expect((await update({ assessment_group_id: group.id }, member.token)).status).toBe(200);
+      expect((await move()).body.assessment_group_id).toBe(other.id);
+      const third = await world.group(organization.uid);
+      await world.member(third.id, member.uid, 'assessment_operator');
+      expectForbidden(await update({ assessment_group_id: third.id }, member.token));
+      const theirs = await world.group((await world.organization()).uid);
+      expectInvalid(await update({ assessment_group_id: theirs.id }), 'assessment_group_id');
+    });
+  });
+});

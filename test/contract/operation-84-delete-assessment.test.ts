@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectProblem } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: string;
+let admin: TestUser;
+let member: TestUser;
+let uid: string;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = (await world.organization()).uid;
+  admin = await world.user({ organization, admin: true });
+  member = await world.user({ organization });
+  uid = (await world.assessment(organization)).uid;
+  await world.access(uid, member.id);
+});
+
+const remove = (token = admin.token, headers: Record<string, string> = {}) =>
+  server.request('DELETE', `/v1/assessments/${uid}`, { token, headers });
+const get = () => server.request('GET', `/v1/assessments/${uid}`, { token: admin.token });
+
+describe('Operation 84: delete an assessment', () => {
+  it('204, with its tags, accesses and listed assets, which stay themselves', async () => {
+    const tag = await world.assessmentTag(uid);
+    const asset = await world.asset({ organization });
+    await world.list(uid, asset.uid);
+    const { status, text } = await remove();
+    expect([status, text]).toEqual([204, '']);
+    expect((await get()).status).toBe(404);
+    const assets = await server.context.db.read
+      .selectFrom('assets')
+      .select('uid')
+      .where('uid', '=', asset.uid)
+      .execute();
+    expect(assets).toHaveLength(1);
+    const event = (await world.auditEvents()).findLast(({ action }) => action === 'assessment.delete');
+    expect([event?.object_id, event?.after]).toEqual([uid, null]);
+    expect(JSON.parse(event?.before ?? '')).toEqual({
+      uid,
+      name: `Assessment ${uid}`,
+      description: '',
+      type: 'web',
+      state: 'active',
+      group_id: null,
+      starts_on: null,
+      ends_on: null,
+      tags: [tag.id],
+    });
+    expect((await remove()).status).toBe(404);
+  });
+
+  it('409 while it has a vulnerability, closed or not, or a testing session', async () => {
+    const used = await world.assessment(organization);
+    await world.vulnerability(uid, { statusId: 5 });
+    await world.testingSession(used.uid, admin.id, 0, 1);
+    for (const one of [uid, used.uid]) {
+      const response = await server.request('DELETE', `/v1/assessments/${one}`, { token: admin.token });
+      expectProblem(server, response, { area: 'v1', status: 409, kind: 'conflict' });
+    }
+    expect((await get()).status).toBe(200);
+  });
+
+  it('412 for another version, before 409', async () => {
+    await world.vulnerability(uid);
+    expectProblem(server, await remove(admin.token, { 'if-match': '"9.x"' }), {
+      area: 'v1',
+      status: 412,
+      kind: 'precondition-failed',
+    });
+  });
+
+  it('is for admins and staff: 403 with access, 404 without', async () => {
+    expectProblem(server, await remove(member.token), { area: 'v1', status: 403, kind: 'forbidden' });
+    const outsider = await world.user({ organization });
+    const stranger = await world.user({ organization: (await world.organization()).uid, admin: true });
+    for (const { token } of [outsider, stranger]) expect((await remove(token)).status).toBe(404);
+    expect((await remove((await world.user()).token)).status).toBe(204);
+  });
+
+  it('beside a vulnerability that is made at the same time, one of both comes first', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { uid: one } = await world.assessment(organization);
+      const [removed, made] = await Promise.allSettled([
+        server.request('DELETE', `/v1/assessments/${one}`, { token: admin.token }),
+        world.vulnerability(one),
+      ]);
+      const status = removed.status === 'fulfilled' ? removed.value.status : 0;
+      expect([status, made.status]).toEqual(status === 204 ? [204, 'rejected'] : [409, 'fulfilled']);
+    }
+  });
+});
