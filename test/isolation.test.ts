@@ -292,6 +292,28 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     path: `/v1/assessments/${own.assessment}`,
     body: { tags: [other.assessmentTag] },
   }),
+  '42 list assessment groups': (other) => ({
+    method: 'GET',
+    path: `/v1/assessment_groups?filter[organization_uid][]=${other.organization}`,
+  }),
+  '43 read an assessment group': (other) => ({
+    method: 'GET',
+    path: `/v1/assessment_groups/${other.group}`,
+  }),
+  '44 create an assessment group': (other) => ({
+    method: 'POST',
+    path: '/v1/assessment_groups',
+    body: { name: 'stolen', organization_uid: other.organization },
+  }),
+  '45 change an assessment group': (other) => ({
+    method: 'PATCH',
+    path: `/v1/assessment_groups/${other.group}`,
+    body: { name: 'stolen' },
+  }),
+  '46 delete an assessment group': (other) => ({
+    method: 'DELETE',
+    path: `/v1/assessment_groups/${other.group}`,
+  }),
   '84 delete an assessment': (other) => ({
     method: 'DELETE',
     path: `/v1/assessments/${other.spareAssessment}`,

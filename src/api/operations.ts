@@ -6,6 +6,7 @@ import { LISTING_OPERATIONS } from './asset/listings.ts';
 import { PORT_OPERATIONS } from './streaming/ports.ts';
 import { ASSET_TAG_OPERATIONS } from './tagging/tags.ts';
 import { EXISTING_ASSET_TAG_OPERATIONS } from './tagging/existing-tags.ts';
+import { ASSESSMENT_GROUP_OPERATIONS } from './v1/assessment-groups.ts';
 import { ASSESSMENT_TAG_OPERATIONS } from './v1/assessment-tags.ts';
 import { ASSESSMENT_OPERATIONS } from './v1/assessments.ts';
 import { TOKEN_OPERATIONS } from './v1/tokens.ts';
@@ -22,6 +23,7 @@ export const OPERATIONS: Readonly<Record<AreaName, readonly DeclareOperation[]>>
   v1: [
     ...ASSESSMENT_TAG_OPERATIONS,
     ...ASSESSMENT_OPERATIONS,
+    ...ASSESSMENT_GROUP_OPERATIONS,
     ...TESTING_HOURS_OPERATIONS,
     ...USER_OPERATIONS,
     ...TOKEN_OPERATIONS,

@@ -4,6 +4,7 @@ import type { Transaction } from '../../db/engine.ts';
 import { prepareUnread } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 import { invalid, missing } from '../shared/failure.ts';
+import { searchKey } from '../shared/filters.ts';
 import { cleanName } from '../shared/names.ts';
 import { organizationByUid } from '../organizations/organizations.ts';
 
@@ -35,17 +36,32 @@ export async function createAssessmentGroup(
       value: input.organization,
     });
   }
+  return insertGroup(tx, act, { organizationId: organization.id, name, description: '' });
+}
+
+/** Makes an assessment group in an organization that the caller of this knows; the name is clean. */
+export async function insertGroup(
+  tx: Transaction,
+  act: Act,
+  { organizationId, name, description }: { organizationId: number; name: string; description: string },
+): Promise<{ id: number }> {
   const group = await tx
     .insertInto('assessment_groups')
-    .values({ organization_id: organization.id, name, created_at: act.now })
+    .values({
+      organization_id: organizationId,
+      name,
+      name_key: searchKey(name),
+      description,
+      created_at: act.now,
+    })
     .returning('id')
     .executeTakeFirstOrThrow();
   await recordChange(tx, act, {
     action: 'assessment-group.create',
     object: ['assessment-group', group.id],
-    organizationId: organization.id,
+    organizationId,
     before: null,
-    after: { name },
+    after: { name, description },
   });
   return group;
 }

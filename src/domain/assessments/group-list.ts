@@ -1,0 +1,104 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Caller } from '../../auth/callers.ts';
+import type { Reader } from '../../db/engine.ts';
+import { isOneOf } from '../../db/portable.ts';
+import { missing } from '../shared/failure.ts';
+import { searchIn } from '../shared/filters.ts';
+import { defineList } from '../shared/lists.ts';
+import { belongsToOrganization, reachOfAccount, reachParameters } from '../shared/reach.ts';
+
+/** An assessment group as its members see it. */
+export interface AssessmentGroup {
+  id: number;
+  version: number;
+  name: string;
+  description: string;
+  organizationId: number;
+  organizationUid: string;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+  memberCount: number;
+  assessmentCount: number;
+}
+
+const reachableGroups = (db: Reader, caller: Caller) =>
+  db
+    .selectFrom('assessment_groups')
+    .innerJoin('organizations', 'organizations.id', 'assessment_groups.organization_id')
+    .select([
+      'assessment_groups.id',
+      'assessment_groups.version',
+      'assessment_groups.name',
+      'assessment_groups.description',
+      'assessment_groups.organization_id',
+      'organizations.uid as organization_uid',
+      'assessment_groups.created_at',
+    ])
+    .where(isReached(caller));
+
+/** Admins and staff reach the groups of their organizations, everyone else those that they are a member of. */
+function isReached(caller: Caller): RawBuilder<SqlBool> {
+  const organization = sql.ref('assessment_groups.organization_id');
+  const within = belongsToOrganization(reachOfAccount(caller), organization, reachParameters(caller));
+  return caller.admin || caller.staff
+    ? within
+    : sql<SqlBool>`(${within} and exists (select 1 from group_members as own
+        where own.group_id = assessment_groups.id and own.user_id = ${caller.userId}))`;
+}
+
+type GroupRow = Awaited<ReturnType<ReturnType<typeof reachableGroups>['executeTakeFirstOrThrow']>>;
+
+/** The groups that the caller sees (operation 42). */
+export const groupList = defineList({
+  name: 'assessment-groups',
+  rows: ({ db, caller }) => reachableGroups(db, caller),
+  id: 'assessment_groups.id',
+  organization: 'assessment_groups.organization_id',
+  filters: { search: searchIn('assessment_groups.name_key') },
+  orders: { name: { by: 'assessment_groups.name', type: 'text' } },
+  items: ({ db }, rows) => completeGroups(db, rows),
+});
+
+/** @throws Failure `missing` for a group that the caller does not see */
+export async function readGroup(db: Reader, caller: Caller, id: number): Promise<AssessmentGroup> {
+  const row = await reachableGroups(db, caller).where('assessment_groups.id', '=', id).executeTakeFirst();
+  const [group] = row === undefined ? [] : await completeGroups(db, [row]);
+  if (group === undefined) throw missing('assessment group');
+  return group;
+}
+
+async function completeGroups(db: Reader, rows: readonly GroupRow[]): Promise<AssessmentGroup[]> {
+  const ids = rows.map(({ id }) => id);
+  const [members, assessments] = await Promise.all([countMembers(db, ids), countAssessments(db, ids)]);
+  return rows.map((row) => ({
+    id: row.id,
+    version: row.version,
+    name: row.name,
+    description: row.description,
+    organizationId: row.organization_id,
+    organizationUid: row.organization_uid,
+    createdAt: row.created_at,
+    memberCount: members.get(row.id) ?? 0,
+    assessmentCount: assessments.get(row.id) ?? 0,
+  }));
+}
+
+async function countMembers(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
+  const rows = await db
+    .selectFrom('group_member_counts')
+    .select(['group_id', sql<number>`cast(sum(members) as bigint)`.as('members')])
+    .where(({ ref }) => isOneOf(db, ref('group_id'), ids))
+    .groupBy('group_id')
+    .execute();
+  return new Map(rows.map(({ group_id, members }) => [group_id, members]));
+}
+
+async function countAssessments(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
+  const rows = await db
+    .selectFrom('assessments')
+    .select((eb) => ['group_id', eb.fn.countAll<number>().as('assessments')])
+    .where(({ ref }) => isOneOf(db, ref('group_id'), ids))
+    .groupBy('group_id')
+    .execute();
+  return new Map(rows.map(({ group_id, assessments }) => [group_id ?? 0, assessments]));
+}

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectProblem } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { BAD_NAMES, IMPOSSIBLE_IDS } from '../harness/v1.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const START = Date.UTC(2026, 10, 21, 10, 30);
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let member: TestUser;
+let outsider: TestUser;
+let group: { id: number };
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => START);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+  member = await world.user({ organization: organization.uid });
+  outsider = await world.user({ organization: organization.uid });
+  group = await world.group(organization.uid);
+  await world.member(group.id, member.uid, 'rbac_group_admin');
+});
+
+const call = (method: string, id: number | string = group.id) => {
+  return (token = admin.token, body?: unknown, headers: Record<string, string> = {}) =>
+    server.request(method, `/v1/assessment_groups${id === '' ? '' : `/${id}`}`, { token, body, headers });
+};
+const get = (token?: string) => call('GET')(token);
+const list = async (token: string) => (await call('GET', '')(token)).body as { id: number }[];
+const events = async (action: string) =>
+  (await world.auditEvents()).filter(
+    (event) => event.action === action && event.organization_id === organization.id,
+  );
+const strangers = async () => {
+  const elsewhere = (await world.organization()).uid;
+  return [outsider, await world.user({ organization: elsewhere, admin: true })];
+};
+
+describe('Operation 43: get an assessment group', () => {
+  it('answers 200 with every field, the counts of members and assessments among them', async () => {
+    await world.member(group.id, outsider.uid, 'assessment_member');
+    await world.assessment(organization.uid, undefined, group.id);
+    const { status, body, headers } = await get();
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id: group.id,
+      name: expect.stringMatching(/^Group /),
+      description: '',
+      created_at: '2026-11-21T10:30:00.000Z',
+      organization_uid: organization.uid,
+      member_count: 2,
+      assessment_count: 1,
+    });
+    expect(headers.get('etag')).toMatch(/^"1\./);
+  });
+
+  it('is for its members, admins and staff; to others it does not exist', async () => {
+    for (const { token } of [admin, member, await world.user()]) expect((await get(token)).status).toBe(200);
+    for (const { token } of await strangers())
+      expectProblem(server, await get(token), { area: 'v1', status: 404, kind: 'not-found' });
+  });
+
+  it.each(IMPOSSIBLE_IDS)('404 for an id that cannot be one: %s', async (id) => {
+    expect((await call('GET', id)()).status).toBe(404);
+  });
+});
+
+describe('Operation 42: list assessment groups', () => {
+  it('has all of the organization for admins and staff, else those one is a member of', async () => {
+    const other = await world.group(organization.uid);
+    expect((await list(admin.token)).map(({ id }) => id).sort()).toEqual([group.id, other.id].sort());
+    expect(await list(member.token)).toEqual([(await get()).body]);
+    expect(await list(outsider.token)).toEqual([]);
+  });
+});
+
+describe('Operation 44: create an assessment group', () => {
+  const create = call('POST', '');
+
+  it('answers 201 with the object and where it is; a name may repeat', async () => {
+    for (const body of [
+      { name: ' Web ', description: 'x' },
+      { name: 'Web', description: null },
+    ]) {
+      const made = await create(admin.token, body);
+      expect([made.status, made.body]).toEqual([
+        201,
+        {
+          id: expect.any(Number),
+          name: 'Web',
+          description: body.description ?? '',
+          created_at: '2026-11-21T10:30:00.000Z',
+          organization_uid: organization.uid,
+          member_count: 0,
+          assessment_count: 0,
+        },
+      ]);
+      const { pathname } = new URL(made.headers.get('location') ?? '');
+      expect((await server.request('GET', pathname, { token: admin.token })).body).toEqual(made.body);
+    }
+    expect((await events('assessment-group.create')).at(-1)?.after).toBe('{"name":"Web","description":""}');
+  });
+
+  it.each(BAD_NAMES)('422 for the name %j', async (name) => {
+    expect((await create(admin.token, { name })).status).toBe(422);
+    expect((await call('PATCH')(admin.token, { name })).status).toBe(422);
+  });
+
+  it('403 to who is no admin, and staff name the organization', async () => {
+    const named = { name: 'x', organization_uid: organization.uid };
+    expectProblem(server, await create(member.token, named), { area: 'v1', status: 403, kind: 'forbidden' });
+    const staff = await world.user();
+    expect((await create(staff.token, { name: 'x' })).body.failedValidation).toEqual([
+      { property: 'organization_uid', message: 'is required' },
+    ]);
+    expect((await create(staff.token, named)).body.organization_uid).toBe(organization.uid);
+    const other = (await world.organization()).uid;
+    expect((await create(admin.token, { name: 'x', organization_uid: other })).status).toBe(422);
+  });
+
+  it('makes one for all that come with one key', async () => {
+    const send = () => create(admin.token, { name: 'once' }, { 'idempotency-key': 'once' });
+    const [first, second] = [await send(), await send()];
+    expect([second.status, second.body]).toEqual([201, first.body]);
+  });
+});
+
+describe('Operation 45: update an assessment group', () => {
+  const update = (body: unknown, token?: string, headers?: Record<string, string>) =>
+    call('PATCH')(token, body, headers);
+
+  it('changes what is given, and null resets the description', async () => {
+    const before = (await get()).body;
+    const changed = await update({ name: ' New ', description: 'Text' });
+    expect([changed.status, changed.body]).toEqual([200, { ...before, name: 'New', description: 'Text' }]);
+    expect(changed.headers.get('etag')).toMatch(/^"2\./);
+    expect((await get()).body).toEqual(changed.body);
+    expect((await update({ name: null, description: null })).body).toEqual({ ...before, name: 'New' });
+    const [first, second] = await events('assessment-group.update');
+    expect([first?.before, first?.after]).toEqual([
+      JSON.stringify({ name: before.name, description: '' }),
+      '{"name":"New","description":"Text"}',
+    ]);
+    expect([second?.before, second?.after]).toEqual(['{"description":"Text"}', '{"description":""}']);
+  });
+
+  it('changes and records nothing where nothing differs', async () => {
+    const unchanged = await update({ name: (await get()).body.name });
+    expect(unchanged.headers.get('etag')).toMatch(/^"1\./);
+    expect(await events('assessment-group.update')).toEqual([]);
+  });
+
+  it('412 for another version; 403 to a member, 404 to others before that', async () => {
+    const stale = { 'if-match': '"7.x"' };
+    expectProblem(server, await update({ name: 'x' }, admin.token, stale), {
+      area: 'v1',
+      status: 412,
+      kind: 'precondition-failed',
+    });
+    expect((await update({ name: 'x' }, member.token, stale)).status).toBe(403);
+    for (const { token } of await strangers())
+      expect((await update({ name: 'x' }, token, stale)).status).toBe(404);
+  });
+});
+
+describe('Operation 46: delete an assessment group', () => {
+  const remove = (token?: string, headers?: Record<string, string>) =>
+    call('DELETE')(token, undefined, headers);
+
+  it('204: its assessments stay, without a group and with their version, and its members are members no more', async () => {
+    const { uid } = await world.assessment(organization.uid, undefined, group.id);
+    const read = () => server.request('GET', `/v1/assessments/${uid}`, { token: admin.token });
+    const before = await read();
+    const { name } = (await get()).body;
+    expect((await remove()).status).toBe(204);
+    expect((await get()).status).toBe(404);
+    const after = await read();
+    expect(after.body).toEqual({ ...before.body, assessment_group_id: null });
+    expect(after.headers.get('etag')).toMatch(/^"1\./);
+    expect(await list(member.token)).toEqual([]);
+    const [event] = await events('assessment-group.delete');
+    expect([event?.before, event?.after]).toEqual([
+      JSON.stringify({ name, description: '', members: 1, assessments: [uid] }),
+      null,
+    ]);
+  });
+
+  it('412 for another version; 403 to a member, 404 to others before that', async () => {
+    const stale = { 'if-match': '"7.x"' };
+    expect((await remove(admin.token, stale)).status).toBe(412);
+    expect((await remove(member.token, stale)).status).toBe(403);
+    for (const { token } of await strangers()) expect((await remove(token, stale)).status).toBe(404);
+  });
+});

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { walkList } from '../harness/list-walk.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let token: string;
+beforeAll(async () => {
+  server = await startTestServer();
+  const world = worldOf(server);
+  const { uid: organization } = await world.organization();
+  await world.group((await world.organization()).uid);
+  token = (await world.user({ organization, admin: true })).token;
+  // A name may be there more than once.
+  for (const name of ['Web', 'Äpfel', 'web', 'Web', 'a_b', 'zoo', '\u{1f600}', '\uffee'])
+    await server.request('POST', '/v1/assessment_groups', { token, body: { name } });
+});
+afterAll(() => server.close());
+
+it('lists assessment groups', async () => {
+  const rows = await walkList(server, {
+    operation: 'listAssessmentGroups',
+    path: '/v1/assessment_groups',
+    token,
+    key: 'id',
+    style: 'v1',
+    filters: {
+      'filter[search]': { value: 'WE', fits: ({ name }) => name.toLowerCase().includes('we') },
+    },
+    orders: {},
+    atLeast: 8,
+  });
+  expect(rows.map(({ name }) => name)).toEqual([
+    'Web',
+    'Web',
+    'a_b',
+    'web',
+    'zoo',
+    'Äpfel',
+    '\uffee',
+    '\u{1f600}',
+  ]);
+});
