@@ -318,6 +318,18 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     method: 'DELETE',
     path: `/v1/assessments/${other.spareAssessment}`,
   }),
+  '60 read the audit log': (other) => ({
+    method: 'GET',
+    path: `/v1/audit_events?filter[organization_uid][]=${other.organization}`,
+  }),
+  '60 read what a user did': (other) => ({
+    method: 'GET',
+    path: `/v1/audit_events?filter[user_id]=${other.userId}`,
+  }),
+  '60 read what was done to a thing': (other) => ({
+    method: 'GET',
+    path: `/v1/audit_events?filter[object_id]=${other.assessment}`,
+  }),
   '14 read ports': (other) => ({
     method: 'GET',
     path: `/api/streaming/v1/${other.organization}/assets/${other.asset}/ports`,

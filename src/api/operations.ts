@@ -14,6 +14,7 @@ import { TESTING_HOURS_OPERATIONS } from './v1/testing-hours.ts';
 import { COMMENT_OPERATIONS } from './v1/comments.ts';
 import { RETEST_OPERATIONS } from './v1/retests.ts';
 import { TIMELINE_OPERATIONS } from './v1/timeline.ts';
+import { AUDIT_EVENT_OPERATIONS } from './v1/audit-events.ts';
 import { USER_OPERATIONS } from './v1/users.ts';
 import { VULNERABILITY_TAG_OPERATIONS } from './v1/vulnerability-tags.ts';
 import { VULNERABILITY_OPERATIONS } from './v1/vulnerabilities.ts';
@@ -26,6 +27,7 @@ export const OPERATIONS: Readonly<Record<AreaName, readonly DeclareOperation[]>>
     ...ASSESSMENT_GROUP_OPERATIONS,
     ...TESTING_HOURS_OPERATIONS,
     ...USER_OPERATIONS,
+    ...AUDIT_EVENT_OPERATIONS,
     ...TOKEN_OPERATIONS,
     ...VULNERABILITY_TAG_OPERATIONS,
     ...VULNERABILITY_OPERATIONS,

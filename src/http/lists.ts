@@ -5,7 +5,7 @@ import type { ExportAction } from '../domain/shared/actions.ts';
 import type { Chosen, Filters, Reading } from '../domain/shared/filters.ts';
 import { type List, type Piece, type Place, readPieces, type Selection } from '../domain/shared/lists.ts';
 import { cursorAt, placeAt } from './cursors.ts';
-import { beginDownload, csvLine, MEDIA_TYPES, mediaTypeWanted } from './exports.ts';
+import { beginDownload, MEDIA_TYPES, mediaTypeWanted } from './exports.ts';
 import {
   filterParameters,
   type FilterWords,
@@ -17,7 +17,8 @@ import {
 import { type Operation, operation, type OperationAccess } from './operation.ts';
 import { addressUpTo, linkHeader, pageLinks, pagesOf } from './paging.ts';
 import { Problem } from './problems.ts';
-import { breathe, streamText } from './streams.ts';
+import { csvOf, jsonOf, ndjsonOf, wholeText } from './row-texts.ts';
+import { streamText } from './streams.ts';
 
 interface ListDeclaration<
   Item,
@@ -143,7 +144,7 @@ export function listOperation<
       if (first.done === true || window.limit <= list.piece || !first.value.full) {
         const next = first.done === true ? undefined : await window.next?.(first.value);
         if (next !== undefined) reply.header('link', next);
-        return JSON.stringify(first.done === true ? [] : first.value.items.map(row)) as never;
+        return (await wholeText(first.done === true ? [] : first.value.items, row)) as never;
       }
       const behind = await window.next?.();
       if (behind !== undefined) reply.header('link', behind);
@@ -303,36 +304,4 @@ function pick(row: object, names: readonly string[] | undefined): object {
   if (names === undefined) return row;
   const values = row as Readonly<Record<string, unknown>>;
   return Object.fromEntries(names.map((name) => [name, values[name]]));
-}
-
-type Rows<Item> = AsyncIterable<Piece<Item>>;
-
-async function* jsonOf<Item>(first: Piece<Item>, others: Rows<Item>, row: (item: Item) => object) {
-  yield JSON.stringify(first.items.map(row)).slice(0, -1);
-  await breathe();
-  for await (const { items } of others) {
-    yield `,${JSON.stringify(items.map(row)).slice(1, -1)}`;
-    await breathe();
-  }
-  yield ']';
-}
-
-async function* ndjsonOf<Item>(pieces: Rows<Item>, row: (item: Item) => object) {
-  for await (const { items } of pieces) {
-    yield items.map((item) => `${JSON.stringify(row(item))}\n`).join('');
-    await breathe();
-  }
-}
-
-async function* csvOf<Item>(pieces: Rows<Item>, row: (item: Item) => object, columns: readonly string[]) {
-  yield csvLine(columns);
-  for await (const { items } of pieces) {
-    yield items
-      .map((item) => {
-        const values = row(item) as Readonly<Record<string, unknown>>;
-        return csvLine(columns.map((name) => values[name]));
-      })
-      .join('');
-    await breathe();
-  }
 }

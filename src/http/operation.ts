@@ -200,6 +200,12 @@ export function registerOperation(
   }
 }
 
+/** A row of a list as each type has it. */
+const DOWNLOADS: Readonly<Record<string, readonly string[]>> = {
+  'text/csv': ['id,name\r\n1,First\r\n'],
+  'application/x-ndjson': ['{"id":1,"name":"First"}\n'],
+};
+
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /** A handler as it is called: the types of its request were checked where it was declared. */
@@ -245,7 +251,10 @@ function describeAnswers(
               content: {
                 [JSON_TYPE]: { schema: answer.schema },
                 ...Object.fromEntries(
-                  (answer.otherTypes ?? []).map((type) => [type, { schema: { type: 'string' } }]),
+                  (answer.otherTypes ?? []).map((type) => [
+                    type,
+                    { schema: { type: 'string', examples: DOWNLOADS[type] } },
+                  ]),
                 ),
               },
             }),

@@ -140,7 +140,8 @@ function responseSchemas(response: unknown): Record<string, JsonSchema> {
     if (answer.content === undefined) found[status] = answer;
     else
       for (const [type, media] of Object.entries<any>(answer.content))
-        found[`${status} ${type}`] = media.schema;
+        // A download is as long as the list.
+        if (type !== 'text/csv' && type !== 'application/x-ndjson') found[`${status} ${type}`] = media.schema;
   }
   return found;
 }

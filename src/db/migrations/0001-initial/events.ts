@@ -21,7 +21,12 @@ export const eventsTables = ({ id, int, text, table, clustered }: Dialect): stri
     count ${int} not null default 1,
     refusal ${text}
   ) ${table}`,
-  `create index events_by_organization on events (organization_id, id)`,
+  // A log is read by time, then id; the last three find what is asked for by one value, within one organization or in all.
+  `create index events_by_time on events (at, id)`,
+  `create index events_by_organization on events (organization_id, at, id)`,
+  `create index events_by_object on events (object_id, organization_id, at, id) where object_id is not null`,
+  `create index events_by_user on events (user_id, organization_id, at, id) where user_id is not null`,
+  `create index events_by_request on events (request_id, organization_id) where request_id is not null`,
   // Changes have none.
   `create unique index events_by_refusal on events (refusal) where refusal is not null`,
 

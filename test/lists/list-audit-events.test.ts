@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { walkList } from '../harness/list-walk.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let token: string;
+let userId: number;
+let requestId: string;
+const start = Date.UTC(2026, 10, 21);
+let now = start;
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  const world = worldOf(server);
+  await world.organization('logged');
+  const user = await world.user({ organization: 'logged', admin: true });
+  ({ token, id: userId } = user);
+  const { uid } = await world.assessment('logged');
+  for (const name of ['one', 'two', 'three', 'four']) {
+    const tag = await server.request('POST', '/v1/assessment_tags', {
+      token,
+      body: { name, assessment_id: uid },
+    });
+    requestId = tag.headers.get('x-request-id') ?? '';
+    now += 60_000;
+    // Several of one moment.
+    await world.vulnerabilityTag('logged');
+    await world.vulnerabilityTag('logged');
+  }
+  await world.organization('other');
+});
+afterAll(() => server.close());
+
+it('lists audit events', async () => {
+  const moment = new Date(start + 120_000).toISOString();
+  const rows = await walkList(server, {
+    operation: 'listAuditEvents',
+    path: '/v1/audit_events',
+    token,
+    key: 'id',
+    style: 'log',
+    filters: {
+      'filter[action][]': {
+        value: ['assessment-tag.create', 'user.create'],
+        fits: ({ action }) => ['assessment-tag.create', 'user.create'].includes(action),
+      },
+      'filter[object_type]': {
+        value: 'vulnerability-tag',
+        fits: ({ object_type }) => object_type === 'vulnerability-tag',
+      },
+      'filter[object_id]': { value: '1', fits: ({ object_id }) => object_id === '1' },
+      'filter[user_id]': { value: String(userId), fits: ({ actor }) => actor.user_id === userId },
+      'filter[request_id]': { value: requestId, fits: ({ request_id }) => request_id === requestId },
+      'filter[since]': { value: moment, fits: ({ at }) => at >= moment },
+      'filter[until]': { value: moment, fits: ({ at }) => at < moment },
+    },
+    orders: {},
+    atLeast: 15,
+  });
+  const places = rows.map(({ at, id }) => [at, id] as [string, number]);
+  expect(places).toEqual(
+    places.toSorted(([one, first], [other, second]) =>
+      one === other ? second - first : one < other ? 1 : -1,
+    ),
+  );
+});
