@@ -93,14 +93,14 @@ export async function fillDatabase(
         uid: assetUid(number),
         type: 'webapp',
         name: `Asset ${number}`,
-        address: null,
+        location: `https://asset-${number}.example/`,
       })),
       ...SIZES.map((size) => ({
         uid: hostUid(size),
         type: 'host',
         name: `Host ${size}`,
         // An address that no generated report scans.
-        address: `192.0.2.${size % 256}`,
+        location: `192.0.2.${size % 256}`,
       })),
     ].map((asset) => ({ ...asset, organization_id: organizationId, created_at: START, updated_at: START })),
   );

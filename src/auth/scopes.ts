@@ -56,6 +56,17 @@ export const ASSET_WRITE_SCOPES: readonly Scope[] = [
   'asset_boss_lw',
 ];
 
+/** What reads assets: a scope that writes them does as well. */
+export const ASSET_READ_SCOPES: readonly Scope[] = [
+  'asset_gr',
+  'asset_or',
+  'asset_lr',
+  ...ASSET_WRITE_SCOPES,
+];
+
+/** What deletes assets: nobody does by a listing alone. */
+export const ASSET_DELETE_SCOPES: readonly Scope[] = ['asset_gw', 'asset_client_ow', 'asset_boss_ow'];
+
 export const API_SCOPE: readonly Scope[] = ['api'];
 
 /** The assets and organizations that one scope opens. */

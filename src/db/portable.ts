@@ -25,6 +25,17 @@ export function eachNumber(
     : sql`json_each(${values}) as item`;
 }
 
+/** Pairs of whole numbers, as JSON, as a table with the columns `one` and `other`, which wants a name. */
+export function eachPair(
+  db: Pick<Reader, 'getExecutor'>,
+  pairs: string,
+): RawBuilder<{ one: number; other: number }> {
+  return db.getExecutor().adapter instanceof PostgresAdapter
+    ? sql`(select (value ->> 0)::bigint as one, (value ->> 1)::bigint as other
+        from jsonb_array_elements(${pairs}::jsonb))`
+    : sql`(select value ->> 0 as one, value ->> 1 as other from json_each(${pairs}))`;
+}
+
 /**
  * A whole number's column in a condition that finds no rows and only leaves some out. Without a word, SQLite walks
  * through all rows of an organization by its index, rather than look up a list of keys in theirs.

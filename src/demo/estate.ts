@@ -92,13 +92,14 @@ export function estateOf(
     const type = typeAt(index);
     const number = counts.get(type) ?? 0;
     counts.set(type, number + 1);
+    const name = nameOf(type, number, domain, products);
     return {
       organization,
       type,
-      name: nameOf(type, number, domain, products),
+      name,
       // From x.x.1.0 on: the network before it is for the assets that have names of their own.
-      address:
-        type === 'host' ? `10.${network}.${1 + Math.floor(number / 200)}.${10 + (number % 200)}` : undefined,
+      location:
+        type === 'host' ? `10.${network}.${1 + Math.floor(number / 200)}.${10 + (number % 200)}` : name,
       criticality: chance.pick(CRITICALITY),
       writableBy: chance.pick(WRITABLE),
     };

@@ -141,14 +141,21 @@ async function loadAssets(
       organization,
       type: 'host',
       name: `ams-gateway-01.${domain}`,
-      address: `10.${network}.0.10`,
+      location: `10.${network}.0.10`,
       criticality: 'high',
     },
-    { organization, type: 'webapp', name: `https://www.${domain}`, criticality: 'high' },
+    {
+      organization,
+      type: 'webapp',
+      name: `https://www.${domain}`,
+      location: `https://www.${domain}`,
+      criticality: 'high',
+    },
     {
       organization,
       type: 'webapp',
       name: `https://forms.${domain}`,
+      location: `https://forms.${domain}`,
       criticality: 'medium',
       writableBy: 'client',
     },
@@ -156,14 +163,18 @@ async function loadAssets(
       organization,
       type: 'webapp',
       name: `https://scan-target.${domain}`,
+      location: `https://scan-target.${domain}`,
       criticality: 'low',
       writableBy: 'boss',
     },
   ];
   const estate = estateOf({ organization, domain, network, products }, assets - named.length, chance);
   const created: { id: number; uid: string }[] = [];
-  for (const [index, asset] of [...named, ...estate].entries())
-    created.push(await createAsset(tx, { ...act, now: start }, asset, uids?.assets[index]));
+  const planned = [...named, ...estate];
+  for (const [index, asset] of planned.entries()) {
+    const uid = index === planned.length - 1 ? uids?.unlisted : uids?.assets[index];
+    created.push(await createAsset(tx, { ...act, now: start }, asset, uid));
+  }
   const [host, webapp, clientOnly, bossOnly] = created as [Created, Created, Created, Created];
 
   await putPorts(tx, host.id, many ? manyPorts(act.now, chance) : fewPorts(act.now, chance));

@@ -19,7 +19,7 @@ export interface Programme {
   vulnerabilities: number;
   manyPorts: boolean;
   /** Of its first assets and tags, which the examples of the API description name. */
-  uids?: { assets: readonly string[]; tags: readonly string[] };
+  uids?: { assets: readonly string[]; unlisted: string; tags: readonly string[] };
 }
 
 export const PROGRAMMES: readonly [main: Programme, other: Programme] = [
@@ -68,6 +68,7 @@ export const PROGRAMMES: readonly [main: Programme, other: Programme] = [
     manyPorts: true,
     uids: {
       assets: ['5f0c1e2d3b4a59687786a5b4', '6a1d2f3e4c5b6a79788695a4'],
+      unlisted: '6a1d2f3e4c5b6a7988769500',
       tags: ['0a1b2c3d4e5f', '1b2c3d4e5f60'],
     },
   },

@@ -26,10 +26,16 @@ export interface Batch {
 }
 
 /**
- * The arrays of a body that are batches: those on its first level, and deeper ones that say so with `x-batch`. The
- * limit of any other array is like that of a text.
+ * The arrays of a body that are batches: itself, those on its first level, and deeper ones that say so with `x-batch`.
+ * The limit of any other array is like that of a text.
  */
-export function batchesOf(schema: JsonSchema, path: readonly string[] = []): Batch[] {
+export function batchesOf(schema: JsonSchema): Batch[] {
+  const { items, maxItems: max } = schema as { items?: JsonSchema; maxItems?: number };
+  if (items === undefined) return batchesBelow(schema, []);
+  return [...(max === undefined ? [] : [{ path: [], max }]), ...batchesBelow(items, ['*'])];
+}
+
+function batchesBelow(schema: JsonSchema, path: readonly string[]): Batch[] {
   const properties = (schema['properties'] ?? {}) as Record<string, JsonSchema & { maxItems?: number }>;
   return Object.entries(properties).flatMap(([name, property]) => {
     const { maxItems: max, items } = property;
@@ -37,7 +43,7 @@ export function batchesOf(schema: JsonSchema, path: readonly string[] = []): Bat
     const isBatch = max !== undefined && (path.length === 0 || property['x-batch'] === true);
     return [
       ...(isBatch ? [{ path: here, max }] : []),
-      ...(items === undefined ? [] : batchesOf(items as JsonSchema, [...here, '*'])),
+      ...(items === undefined ? [] : batchesBelow(items as JsonSchema, [...here, '*'])),
     ];
   });
 }
@@ -55,7 +61,11 @@ export function findOversized(
   }
   if (name === '*') {
     for (const [index, item] of (value as unknown[]).entries()) {
-      const found = findOversized(item, { path: rest, max }, `${dotted}.${index}`);
+      const found = findOversized(
+        item,
+        { path: rest, max },
+        dotted === '' ? `${index}` : `${dotted}.${index}`,
+      );
       if (found !== undefined) return found;
     }
     return undefined;

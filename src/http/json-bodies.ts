@@ -6,11 +6,21 @@ import { wantsBodyText } from './repeats.ts';
 export const SMALL_BODY = 64 * 1024;
 export const MEDIUM_BODY = 1024 * 1024;
 
+/** RFC 7396. */
+export const MERGE_PATCH_TYPE = 'application/merge-patch+json';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether a body may be called a merge patch as well. */
+    takesMergePatch?: boolean;
+  }
+}
+
 /** How deep a body may be nested, in arrays and objects. */
 export const MAX_DEPTH = 32;
 
 /**
- * Takes JSON bodies and no others. An empty one counts as absent, so that a client may always send the header.
+ * Takes JSON bodies and no others, but for merge patches where a route does. An empty one counts as absent, so that a client may always send the header.
  * @param largest bytes that no body may exceed, whatever its route says
  */
 export function acceptJsonOnly(app: FastifyInstance, largest: number): void {
@@ -18,8 +28,17 @@ export function acceptJsonOnly(app: FastifyInstance, largest: number): void {
     if (route.bodyLimit !== undefined) route.bodyLimit = Math.min(route.bodyLimit, largest);
   });
   app.removeAllContentTypeParsers();
+  app.addHook('preParsing', async (request) => {
+    const isPatch = bodyTypeOf(request.headers['content-type']) === MERGE_PATCH_TYPE;
+    if (isPatch && request.routeOptions.config.takesMergePatch !== true)
+      throw new Problem(
+        'unsupported-media-type',
+        'The body must be JSON: send it with Content-Type: application/json.',
+        { source: 'Content-Type' },
+      );
+  });
   app.addContentTypeParser(
-    'application/json',
+    ['application/json', MERGE_PATCH_TYPE],
     { parseAs: 'string', bodyLimit: Math.min(MEDIUM_BODY, largest) },
     (request, body, done) => {
       try {
@@ -30,6 +49,11 @@ export function acceptJsonOnly(app: FastifyInstance, largest: number): void {
       }
     },
   );
+}
+
+/** @returns what a `Content-Type` says without its parameters, in lower case */
+export function bodyTypeOf(header: string | undefined): string | undefined {
+  return header?.split(';', 1)[0]?.trim().toLowerCase();
 }
 
 /**

@@ -111,12 +111,21 @@ const KINDS: { readonly [K in FilterKind]: (filter: Filter) => KindOfParameter }
     // What no row can have matches nothing, and neither database is asked for it.
     read: (values) => (values as FilterValues['integers']).filter((value) => Number.isSafeInteger(value)),
   }),
-  texts: ({ oneOf, pattern }) => ({
+  texts: ({ oneOf, pattern, form }) => ({
     schema:
       oneOf === undefined
-        ? Type.String({ maxLength: MAX_VALUE, ...(pattern === undefined ? {} : { pattern }) })
+        ? Type.String({
+            maxLength: MAX_VALUE,
+            ...(pattern === undefined ? {} : { pattern }),
+            ...(form === undefined ? {} : { examples: [form.example] }),
+          })
         : Type.Enum([...oneOf], { type: 'string' }),
-    read: (values) => (values as FilterValues['texts']).filter(isStorable),
+    read(values, source) {
+      const texts = values as FilterValues['texts'];
+      const wrong = form && texts.find((text) => !form.isOne(text));
+      if (wrong !== undefined) throw wrongValue(source, form?.message ?? '', wrong);
+      return texts.filter(isStorable);
+    },
   }),
   flag: () => ({ schema: Type.Boolean() }),
   moment: () => ({

@@ -6,7 +6,7 @@ import type { Expected } from '../domain/shared/versions.ts';
 import type { Access } from './access.ts';
 import { type Area, publicAddress } from './areas.ts';
 import { IGNORED_HEADER, IgnoredHeader, listIgnored } from './ignored-properties.ts';
-import { MEDIUM_BODY, SMALL_BODY } from './json-bodies.ts';
+import { MEDIUM_BODY, MERGE_PATCH_TYPE, SMALL_BODY } from './json-bodies.ts';
 import { type Change, REPLAYED_HEADER, ReplayedHeader, type RepeatRule, Repeats } from './repeats.ts';
 import { errorResponses } from './schemas.ts';
 import type { TotalLimit } from './batches.ts';
@@ -71,6 +71,8 @@ interface Declaration<P, Q, B, A extends Answers, R> {
   params?: P;
   query?: Q;
   body?: B;
+  /** Whether the body is a merge patch, and may be called so (RFC 7396). */
+  mergePatch?: true;
   /** How the body calls the inputs of the rule, where it has another name for them: faults are told by these. */
   inputs?: Readonly<Record<string, string>>;
   /** What a body may name in all; more is a 413 before it is looked at any closer. */
@@ -161,6 +163,7 @@ export function registerOperation(
         ...(bodiless === undefined ? {} : { bodiless }),
         ...(versioned ? { versioned } : {}),
         ...(repeats === undefined ? {} : { repeats: true }),
+        ...(declared.mergePatch === true ? { takesMergePatch: true } : {}),
       },
       schema: {
         hide: url !== declared.path,
@@ -171,6 +174,7 @@ export function registerOperation(
         ...(params === undefined ? {} : { params }),
         ...(query === undefined ? {} : { querystring: query }),
         ...(body === undefined ? {} : { body }),
+        ...(declared.mergePatch === true ? { consumes: [JSON_TYPE, MERGE_PATCH_TYPE] } : {}),
         response: {
           ...describeAnswers(declared, ignoredNames !== undefined),
           ...errorResponses(area, errorStatuses(declared), { bodiless, repeats: repeats !== undefined }),

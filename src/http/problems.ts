@@ -223,7 +223,7 @@ interface FaultBody {
   value?: string;
 }
 
-/** Faults inside an array go by the item's index, the others stand alone. */
+/** Faults inside an array, which the body itself may be, go by the item's index, the others stand alone. */
 function groupFaults(faults: readonly Fault[]): {
   failedValidation?: FaultBody[];
   failedValidations?: { index: number; failedValidation: FaultBody[] }[];
@@ -232,7 +232,7 @@ function groupFaults(faults: readonly Fault[]): {
   const perItem = new Map<number, FaultBody[]>();
   for (const fault of faults) {
     const body = { message: fault.message, property: fault.property, ...valueOf(fault) };
-    const index = /^[^.]+\.(\d+)(\.|$)/.exec(fault.property)?.[1];
+    const index = /^(?:[^.]+\.)?(\d+)(?:\.|$)/.exec(fault.property)?.[1];
     const item = index === undefined ? single : perItem.get(Number(index));
     if (item === undefined) perItem.set(Number(index), [body]);
     else item.push(body);

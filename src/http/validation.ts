@@ -123,10 +123,21 @@ function fromText(value: unknown, schema: JsonSchema): unknown {
   return types.includes('boolean') ? (BOOLEANS.get(value) ?? value) : value;
 }
 
-function bodyValidator(
+/** A body that may be one thing or an array of them is held to the one that it is. */
+function bodyValidator(schema: TSchema, rules: BodyRules = {}): (input: unknown) => Validated {
+  const { anyOf = [] } = schema as { anyOf?: TSchema[] };
+  const list = anyOf.find((choice) => typesOf(choice as JsonSchema).includes('array'));
+  const one = anyOf.find((choice) => choice !== list);
+  if (list === undefined || one === undefined) return formValidator(schema, rules);
+  const [ofList, ofOne] = [formValidator(list, rules), formValidator(one, rules)];
+  return (body) => (Array.isArray(body) ? ofList : ofOne)(body);
+}
+
+function formValidator(
   schema: TSchema,
-  { total, nullIsAbsent = false }: BodyRules = {},
+  { total, nullIsAbsent = false }: BodyRules,
 ): (input: unknown) => Validated {
+  const isList = typesOf(schema as JsonSchema).includes('array');
   const dropNulls = nullIsAbsent ? nullMembersOf(schema as JsonSchema) : undefined;
   const storable = withStorableText(schema as JsonSchema);
   const firstFault = compileLater(first, storable);
@@ -143,7 +154,7 @@ function bodyValidator(
       const tooMany = total && findTooMany(body, total);
       return tooMany === undefined ? { value: body } : { error: tooMany };
     }
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    if (typeof body !== 'object' || body === null || Array.isArray(body) !== isList) {
       return { error: new Problem('invalid-request', 'The body must be a JSON object.') };
     }
     const many = hasManyItems(body);
@@ -162,7 +173,7 @@ function bodyValidator(
       if (oversized === undefined) continue;
       const [source, size] = oversized;
       const { max } = batch;
-      const message = `${source} has ${size} items; at most ${max} are taken at once.`;
+      const message = `${source || 'The body'} has ${size} items; at most ${max} are taken at once.`;
       return { error: new Problem('batch-too-large', message, { batch: { max, size }, source }) };
     }
     const tooMany = total && findTooMany(body, total);

@@ -456,6 +456,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
                 uid: asset,
                 organization_id: id,
                 type: 'webapp',
+                location: asset,
                 name: asset,
                 criticality: 'low',
                 writable_by: 'any',

@@ -76,6 +76,7 @@ async function tenant(uid: string) {
     ...own,
     uid,
     type: 'host',
+    location: uid,
     name: uid,
     created_at: 1,
     updated_at: 1,

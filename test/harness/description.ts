@@ -61,7 +61,9 @@ export function answerCheckOf(document: any): (method: string, path: string, ans
     if (media === undefined) throw new Error(`${where} has the type ${type}, which is not described.`);
     if (!/[/+]json$/.test(type?.split(';', 1)[0] ?? '')) return;
     // A row of which fields were chosen lacks the others.
-    const validate = validatorOf(/[?&]fields=/.test(path) ? chosenFields(document, media) : media.schema);
+    const validate = validatorOf(
+      status === 200 && /[?&]fields=/.test(path) ? chosenFields(document, media) : media.schema,
+    );
     if (!validate(JSON.parse(text))) {
       throw new Error(`${where} is not as described: ${ajv.errorsText(validate.errors)} in ${text}`);
     }

@@ -104,7 +104,7 @@ export async function send(
     ...(content === undefined ? {} : { body: content }),
   });
   const text = await response.text();
-  const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '');
+  const isJson = /[/+]json(?:;|$)/.test(response.headers.get('content-type') ?? '');
   return {
     status: response.status,
     headers: response.headers,

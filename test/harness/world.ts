@@ -119,7 +119,12 @@ export function worldOf({ context }: TestServer) {
     member: (groupId: number, userUid: string, role: GroupRole) =>
       write((tx) => addGroupMember(tx, act(), { groupId, userUid, role })),
     asset: (input: Pick<NewAsset, 'organization'> & Partial<NewAsset>) =>
-      write((tx) => createAsset(tx, act(), { type: 'webapp', name: `Asset ${next()}`, ...input })),
+      write((tx) => {
+        const number = next();
+        const location =
+          input.type === 'host' ? `host-${number}.example.test` : `https://asset-${number}.example.test/`;
+        return createAsset(tx, act(), { type: 'webapp', name: `Asset ${number}`, location, ...input });
+      }),
     /** Associates an asset with a listing, which is an assessment. */
     list: (listing: string, assetUid: string, scopeRules?: string[]) =>
       write((tx) => listAsset(tx, act(), { listing, assetUid, scopeRules })),

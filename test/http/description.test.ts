@@ -1,6 +1,13 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ASSET_WRITE_SCOPES, SCOPES, STRICT_TAG_SCOPES, TAG_SCOPES } from '../../src/auth/scopes.ts';
+import {
+  ASSET_DELETE_SCOPES,
+  ASSET_READ_SCOPES,
+  ASSET_WRITE_SCOPES,
+  SCOPES,
+  STRICT_TAG_SCOPES,
+  TAG_SCOPES,
+} from '../../src/auth/scopes.ts';
 import { UNKNOWN_TEXT } from '../../src/http/examples.ts';
 import { fromOutside } from '../harness/description.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -151,10 +158,10 @@ describe('The API description', () => {
     ];
     const expected: Record<string, (method: string) => readonly string[]> = {
       '/api/tagging/': (method) => (/put|delete/.test(method) ? STRICT_TAG_SCOPES : TAG_SCOPES),
-      '/api/asset/': (method) => [
-        ...ASSET_WRITE_SCOPES,
-        ...(method === 'get' ? ['asset_gr', 'asset_or', 'asset_lr'] : []),
-      ],
+      '/api/asset/': (method) => {
+        if (method === 'delete') return ASSET_DELETE_SCOPES;
+        return method === 'get' ? ASSET_READ_SCOPES : ASSET_WRITE_SCOPES;
+      },
       '/api/assessment/': () => ['api'],
       '/api/streaming/': () => ['api'],
     };

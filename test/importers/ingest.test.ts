@@ -101,12 +101,21 @@ describe('the first scan of a host', () => {
       uid: expect.stringMatching(/^[0-9a-f]{24}$/),
       organization_id: organization.id,
       type: 'host',
+      location: '127.0.0.1',
       name: 'localhost',
-      address: '127.0.0.1',
+      location_key: '127.0.0.1',
+      name_key: 'localhost',
+      address_key: '00000000000000000000ffff7f000001',
+      description: '',
       criticality: 'undefined',
+      criticality_rank: 0,
       writable_by: 'any',
+      first_seen: FIRST_SEEN,
+      last_seen: FIRST_SEEN,
+      open_vulnerabilities: 0,
       created_at: NOW,
       updated_at: NOW,
+      version: 1,
     });
     const rows = await ports();
     expect(rows).toHaveLength(26);
@@ -150,8 +159,8 @@ describe('the first scan of a host', () => {
         before: null,
         after: {
           type: 'host',
+          location: '192.0.2.1',
           name: '192.0.2.1',
-          address: '192.0.2.1',
           criticality: 'undefined',
           writable_by: 'any',
           scanned_at: SEEN * 1_000,
@@ -199,7 +208,7 @@ describe('a second scan', () => {
       ports: { open: 5, closed: 21 },
       markedClosed: 1,
     });
-    expect(await assets()).toEqual(before);
+    expect(await assets()).toEqual(before.map((asset) => ({ ...asset, last_seen: SECOND_SEEN })));
     const rows = await ports();
     expect(rows.every((row) => row.first_seen === FIRST_SEEN && row.last_seen === SECOND_SEEN)).toBe(true);
     expect(rows.filter(({ number }) => [8021, 8081].includes(number))).toMatchObject([
@@ -255,7 +264,7 @@ describe('a second scan', () => {
     const input = {
       type: 'host',
       name: 'Mail',
-      address: '192.0.2.1',
+      location: '192.0.2.1',
       criticality: 'high',
       writableBy: 'boss',
     } as const;
@@ -263,7 +272,8 @@ describe('a second scan', () => {
     const [before] = await assets();
     const names = '<hostnames><hostname name="mail.example.com"/></hostnames>';
     await imported(report(host('192.0.2.1', port(25), { inner: names })));
-    expect(await assets()).toEqual([before]);
+    const seen = { first_seen: SEEN * 1_000, last_seen: SEEN * 1_000 };
+    expect(await assets()).toEqual([{ ...before, ...seen }]);
     expect(await states()).toEqual({ '25/tcp': 'open' });
   });
 
@@ -463,6 +473,6 @@ describe('a report', () => {
       message: expect.stringMatching(/^line 6, column \d+: the report ends too early/),
     });
     expect(summary).toMatchObject({ hosts: { ...NO_HOSTS, created: 1 }, ports: { open: 1 } });
-    expect((await assets()).map(({ address }) => address)).toEqual(['192.0.2.1']);
+    expect((await assets()).map(({ location }) => location)).toEqual(['192.0.2.1']);
   });
 });

@@ -1,5 +1,5 @@
 import { assessmentsTables } from './0001-initial/assessments.ts';
-import { assetsTables } from './0001-initial/assets.ts';
+import { assetCounts, assetsTables } from './0001-initial/assets.ts';
 import { eventsTables } from './0001-initial/events.ts';
 import { evidenceTables } from './0001-initial/evidence.ts';
 import { filesTables } from './0001-initial/files.ts';
@@ -29,6 +29,7 @@ export const initial: Migration = {
     ...vulnerabilityAssetsTables(dialect),
     ...vulnerabilitySearch(dialect),
     ...talliesTables(dialect),
+    ...assetCounts(dialect),
     ...signInTables(dialect),
     ...eventsTables(dialect),
     ...jobsTables(dialect),

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely';
+import type { Generated, GeneratedAlways } from 'kysely';
 
 /** Assets, their tags, listings and ports. */
 export interface AssetsTables {
@@ -21,13 +21,25 @@ interface AssetTable {
   uid: string;
   organization_id: number;
   type: string;
+  /** What it is known by, within its organization and type, and a scan finds it again by. */
+  location: string;
   name: string;
-  /** The network address of a host, by which a scan finds it again; `null` otherwise. */
-  address: string | null;
-  criticality: string;
-  writable_by: string;
+  location_key: Generated<string>;
+  name_key: Generated<string>;
+  /** The IP address of a host, in hexadecimal; `null` otherwise. */
+  address_key: string | null;
+  description: Generated<string>;
+  criticality: Generated<string>;
+  criticality_rank: GeneratedAlways<number>;
+  writable_by: Generated<string>;
+  /** When scans saw it. */
+  first_seen: number | null;
+  last_seen: number | null;
+  /** How many vulnerabilities that are not closed it has, whoever reaches them. */
+  open_vulnerabilities: Generated<number>;
   created_at: number;
   updated_at: number;
+  version: Generated<number>;
 }
 
 interface AssetTagTable {

@@ -185,6 +185,24 @@ export async function listAsset(
   await grant(tx, act, listing, [{ ...asset, rules: rulesText(scopeRules) }]);
 }
 
+/** Associates assets that were just made with a listing of their organization that the caller was found to reach. */
+export async function listNewAssets(
+  tx: Transaction,
+  act: Act,
+  listingUid: string,
+  assets: readonly { id: number; uid: string }[],
+): Promise<void> {
+  const listing = await hold(tx, listingUid).executeTakeFirst();
+  if (listing === undefined) throw missing('listing');
+  const wishes = assets.map(({ id, uid }): Wish => ({ id, uid, rules: undefined }));
+  await grant(
+    tx,
+    act,
+    listing,
+    wishes.toSorted((one, other) => (one.uid < other.uid ? -1 : 1)),
+  );
+}
+
 /** Makes the wishes, which are sorted by uid, true in the listing that this unit of work holds. */
 async function grant(tx: Transaction, act: Act, listing: Listing, wishes: readonly Wish[]): Promise<void> {
   const [before, after] = [new ToldAssets(), new ToldAssets()];

@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Act } from '../../auth/callers.ts';
+import { prepareInsert, type Row } from '../../db/bulk.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { recordChange } from '../shared/audit.ts';
-import { Failure, invalid } from '../shared/failure.ts';
-import { cleanName } from '../shared/names.ts';
+import { isOneOf } from '../../db/portable.ts';
+import { prepare } from '../../db/prepared.ts';
+import { addressKey, locationOf } from './asset-locations.ts';
+import { recordChanges } from '../shared/audit.ts';
+import { Failure, type Fault, invalid } from '../shared/failure.ts';
+import { searchKey } from '../shared/filters.ts';
+import { cleanName, MAX_NAME_LENGTH } from '../shared/names.ts';
 import { organizationByUid } from '../organizations/organizations.ts';
 
 export const ASSET_TYPES = ['host', 'webapp', 'network', 'cloudaccount', 'mobileapp'] as const;
@@ -14,11 +19,22 @@ export interface NewAsset {
   organization: string;
   type: (typeof ASSET_TYPES)[number];
   name: string;
-  /** The network address of a host. */
-  address?: string | undefined;
+  /** What a host or a web application is known by: anything that `locationOf` takes. Others are known by their name. */
+  location?: string | undefined;
+  description?: string | undefined;
   criticality?: (typeof CRITICALITIES)[number] | undefined;
   /** Which users may modify it; `any` unless told. */
   writableBy?: (typeof WRITERS)[number] | undefined;
+}
+
+/** What an asset is created with, in its one form. */
+export interface AssetValues {
+  type: (typeof ASSET_TYPES)[number];
+  location: string;
+  name: string;
+  description: string;
+  criticality: (typeof CRITICALITIES)[number];
+  writable_by: (typeof WRITERS)[number];
 }
 
 /**
@@ -35,10 +51,22 @@ export function newAssetUids(count: number, now: number): string[] {
   return Array.from({ length: count }, (_, index) => time + digits.slice(16 * index, 16 * (index + 1)));
 }
 
+/** @returns what is wrong with the name of an asset that is known by something else, and so may have none */
+export function looseNameFault(property: string, name: string): Fault | undefined {
+  return [...name.trim()].length > MAX_NAME_LENGTH
+    ? { property, message: `must have at most ${MAX_NAME_LENGTH} characters`, value: name }
+    : undefined;
+}
+
+/** @returns whether an asset of this type has a location of its own, and is not known by its name */
+export function hasLocation(type: string): boolean {
+  return type === 'host' || type === 'webapp';
+}
+
 /**
- * Creates an asset.
+ * Creates an asset, without asking who may.
  * @param uid of its own unless given
- * @throws Failure `invalid` for an unknown organization or a bad name, `conflict` for an address that a host has
+ * @throws Failure `invalid` for an unknown organization, a bad name or location, `conflict` for a location that one has
  */
 export async function createAsset(
   tx: Transaction,
@@ -46,7 +74,13 @@ export async function createAsset(
   input: NewAsset,
   uid = newAssetUids(1, act.now)[0] ?? '',
 ): Promise<{ id: number; uid: string }> {
-  const name = cleanName('name', input.name);
+  const located = hasLocation(input.type);
+  const name = located ? input.name.trim() : cleanName('name', input.name);
+  const placed = locationOf(input.type, located ? (input.location ?? '') : name);
+  const nameFault = looseNameFault('name', name);
+  if (nameFault !== undefined) throw invalid(nameFault);
+  if ('wrong' in placed)
+    throw invalid({ property: 'location', message: placed.wrong, value: input.location });
   const organization = await organizationByUid(tx, input.organization);
   if (organization === undefined) {
     throw invalid({
@@ -55,27 +89,107 @@ export async function createAsset(
       value: input.organization,
     });
   }
-  const values = {
+  const values: AssetValues = {
     type: input.type,
+    location: placed.location,
     name,
-    address: input.address ?? null,
+    description: input.description ?? '',
     criticality: input.criticality ?? 'undefined',
     writable_by: input.writableBy ?? 'any',
   };
-  const row = await tx
-    .insertInto('assets')
-    .values({ uid, organization_id: organization.id, ...values, created_at: act.now, updated_at: act.now })
-    .onConflict((conflict) => conflict.columns(['organization_id', 'address']).doNothing())
-    .returning('id')
-    .executeTakeFirst();
-  if (row === undefined)
-    throw new Failure('conflict', `The organization has a host at ${input.address} already.`);
-  await recordChange(tx, act, {
-    action: 'asset.create',
-    object: ['asset', uid],
-    organizationId: organization.id,
-    before: null,
-    after: values,
-  });
-  return { id: row.id, uid };
+  const ids = await addAssets(tx, act, [{ uid, organizationId: organization.id, values }]);
+  const id = ids.get(uid);
+  if (id === undefined) throw takenLocation(values);
+  return { id, uid };
 }
+
+/** @returns the failure that an organization has an asset of this type there already */
+export function takenLocation({ type, location }: AssetValues, faults: readonly Fault[] = []): Failure {
+  const what =
+    { host: 'host', webapp: 'web application', network: 'network' }[type as string] ?? 'such asset';
+  return new Failure('conflict', `The organization has a ${what} at ${location} already.`, faults);
+}
+
+export interface AssetToAdd {
+  uid: string;
+  organizationId: number;
+  values: AssetValues;
+}
+
+/**
+ * Writes assets and the events of their creation; those whose location is taken are left out.
+ * @returns the ids, by uid, of those that were written
+ */
+export async function addAssets(
+  tx: Transaction,
+  act: Act,
+  assets: readonly AssetToAdd[],
+): Promise<ReadonlyMap<string, number>> {
+  await insertAssets(
+    tx,
+    assets.map(({ uid, organizationId, values }): Row => [
+      uid,
+      organizationId,
+      values.type,
+      values.location,
+      values.name,
+      searchKey(values.location),
+      searchKey(values.name),
+      values.type === 'host' ? addressKey(values.location) : null,
+      values.description,
+      values.criticality,
+      values.writable_by,
+      act.now,
+      act.now,
+    ]),
+  );
+  const rows = await idsByUid(tx, { uids: assets.map(({ uid }) => uid) });
+  const ids = new Map(rows.map(({ id, uid }) => [uid, id]));
+  await recordChanges(
+    tx,
+    assets.flatMap(({ uid, organizationId, values }) =>
+      ids.has(uid)
+        ? [
+            {
+              act,
+              change: {
+                action: 'asset.create' as const,
+                object: ['asset', uid] as const,
+                organizationId,
+                before: null,
+                after: values,
+              },
+            },
+          ]
+        : [],
+    ),
+  );
+  return ids;
+}
+
+const insertAssets = prepareInsert(
+  'assets',
+  {
+    uid: 'text',
+    organization_id: 'int',
+    type: 'text',
+    location: 'text',
+    name: 'text',
+    location_key: 'text',
+    name_key: 'text',
+    address_key: 'text',
+    description: 'text',
+    criticality: 'text',
+    writable_by: 'text',
+    created_at: 'int',
+    updated_at: 'int',
+  },
+  'on conflict (organization_id, type, location) do nothing',
+);
+
+const idsByUid = prepare<{ uids: readonly string[] }, { id: number; uid: string }>((db, p) =>
+  db
+    .selectFrom('assets')
+    .select(['id', 'uid'])
+    .where((eb) => isOneOf(db, eb.ref('uid'), p.uids)),
+);

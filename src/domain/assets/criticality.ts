@@ -51,7 +51,7 @@ const setCriticality = prepareChange<{
 }>((tx, p) =>
   tx
     .updateTable('assets')
-    .set({ criticality: p.criticality, updated_at: p.now })
+    .set((eb) => ({ criticality: p.criticality, updated_at: p.now, version: eb('version', '+', 1) }))
     .where((eb) => isOneOf(tx, eb.ref('id'), p.ids))
     .where('criticality', '=', p.previous),
 );

@@ -1,11 +1,14 @@
+import { type SqlBool, sql } from 'kysely';
 import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { prepareInsert, type Row } from '../../db/bulk.ts';
-import { isOneOf } from '../../db/portable.ts';
-import { prepare } from '../../db/prepared.ts';
+import { eachPair, isOneOf } from '../../db/portable.ts';
+import { prepare, prepareUnread } from '../../db/prepared.ts';
 import type { PortTable } from '../../db/schema/assets.ts';
+import { addressKey } from './asset-locations.ts';
 import { newAssetUids } from './assets.ts';
 import { type Change, recordChanges } from '../shared/audit.ts';
+import { searchKey } from '../shared/filters.ts';
 import { firstSight, observe, type PortCoverage, type PortObservations } from './port-observations.ts';
 import { holdAssets, type Port, recountPorts } from './ports.ts';
 
@@ -85,6 +88,7 @@ export async function putHostScans(
   for (const scan of scans) if (created.has(scan.uid)) addNewHost(writing, event, scan);
   const outcome = await addKnownHosts(tx, writing, event, coverage, others);
 
+  await noteSeen(tx, others);
   await insertPorts(tx, writing.ports);
   await insertCounts(tx, writing.counts);
   await recountPorts(tx, writing.recount);
@@ -114,12 +118,17 @@ async function findOrCreate(
   if (missing.length === 0) return { known, created: new Set() };
 
   const uids = newAssetUids(missing.length, now);
-  const rows = missing.map(({ address, name }, index): Row => [
+  const rows = missing.map(({ address, name, seenAt }, index): Row => [
     uids[index] as string,
     organizationId,
     'host',
-    name ?? address,
     address,
+    name ?? address,
+    searchKey(address),
+    searchKey(name ?? address),
+    addressKey(address),
+    Math.min(seenAt ?? now, now),
+    Math.min(seenAt ?? now, now),
     now,
     now,
   ]);
@@ -143,8 +152,8 @@ function addNewHost(writing: Writing, event: Pick<Change, 'organizationId'>, sca
     before: null,
     after: {
       type: 'host',
+      location: scan.address,
       name: scan.name ?? scan.address,
-      address: scan.address,
       criticality: 'undefined',
       writable_by: 'any',
       scanned_at: scan.seenAt,
@@ -182,6 +191,24 @@ async function addKnownHosts(
   }
   return outcome;
 }
+
+/** Remembers when known hosts were seen, of those that answered. */
+async function noteSeen(tx: Transaction, scans: readonly Scan[]): Promise<void> {
+  const seen = scans.filter(({ down }) => down !== true).map(({ id, seenAt }) => [id, seenAt]);
+  if (seen.length > 0) await widenSeen(tx, { seen: JSON.stringify(seen) });
+}
+
+const widenSeen = prepareUnread<{ seen: string }>((tx, p) =>
+  tx
+    .updateTable('assets')
+    .from(eachPair(tx, p.seen).as('item'))
+    .set({
+      first_seen: sql`case when first_seen < other then first_seen else other end`,
+      last_seen: sql`case when last_seen > other then last_seen else other end`,
+    })
+    .whereRef('assets.id', '=', sql.ref('one'))
+    .where(sql<SqlBool>`(first_seen is null or other < first_seen or other > last_seen)`),
+);
 
 /** A host that does not answer has none that is open. */
 const EVERY_PORT: Pick<PortCoverage, 'has'> = { has: () => true };
@@ -243,10 +270,10 @@ function rowOf(assetId: number, port: Port): Row {
 const hostsByAddress = prepare<{ organization: number; addresses: readonly string[] }, KnownHost>((db, p) =>
   db
     .selectFrom('assets')
-    .select(['id', 'uid', 'address'])
-    .$narrowType<{ address: string }>()
+    .select(['id', 'uid', 'location as address'])
     .where('organization_id', '=', p.organization)
-    .where((eb) => isOneOf(db, eb.ref('address'), p.addresses)),
+    .where('type', '=', sql.lit('host'))
+    .where((eb) => isOneOf(db, eb.ref('location'), p.addresses)),
 );
 
 const portsOfAssets = prepare<{ ids: readonly number[] }, PortTable>((db, p) =>
@@ -271,12 +298,17 @@ const insertAssets = prepareInsert(
     uid: 'text',
     organization_id: 'int',
     type: 'text',
+    location: 'text',
     name: 'text',
-    address: 'text',
+    location_key: 'text',
+    name_key: 'text',
+    address_key: 'text',
+    first_seen: 'int',
+    last_seen: 'int',
     created_at: 'int',
     updated_at: 'int',
   },
-  'on conflict (organization_id, address) do nothing',
+  'on conflict (organization_id, type, location) do nothing',
 );
 
 const insertCounts = prepareInsert('port_counts', { asset_id: 'int', observed_state: 'text', ports: 'int' });

@@ -39,6 +39,8 @@ export interface Filter<K extends FilterKind = FilterKind> {
   pattern?: string;
   /** What is chosen where the query says nothing. */
   usual?: FilterValues[K];
+  /** What a text has to be, where a pattern cannot say it. */
+  form?: { isOne(value: string): boolean; message: string; example: string };
   /** The condition that a row fits; absent where it says only how rows are told. */
   where?(reading: Reading, value: FilterValues[K]): Expression<SqlBool>;
 }

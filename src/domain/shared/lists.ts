@@ -12,6 +12,8 @@ import {
 /** A column that a list can be sorted by. */
 export interface Order {
   by: string;
+  /** What stands in the place of the column for some readers. */
+  insteadFor?(reading: Reading): Expression<unknown> | undefined;
   type: 'integer' | 'real' | 'text';
   /** Whether it can be null, which comes last in both directions. */
   nullable?: boolean;
@@ -138,12 +140,13 @@ export function defineList<
     return condition === undefined ? query : query.where(condition);
   };
   const ordered = <R>(
+    reading: Reading,
     { order, descending }: Pick<Selection<F, O>, 'order' | 'descending'>,
     query: SelectQueryBuilder<DB, TB, R>,
     start: Place | number,
   ) => {
-    const { by, nullable = false } = orders[order];
-    const column = sql.ref(by);
+    const { by, insteadFor, nullable = false } = orders[order];
+    const column = insteadFor?.(reading) ?? sql.ref(by);
     const byId = by === definition.id;
     const idDescends = descending && (descendingIds || byId);
     const placed = query
@@ -168,7 +171,7 @@ export function defineList<
     idType,
     piece,
     async read(reading, selection, start, limit) {
-      const placed = await ordered(selection, rowsOf(reading, selection.filters), start)
+      const placed = await ordered(reading, selection, rowsOf(reading, selection.filters), start)
         .limit(limit)
         .execute();
       // Kysely cannot tell what two selects on a row of any type come to.
@@ -183,7 +186,7 @@ export function defineList<
     async places(reading, selection, start, skip, limit) {
       const bare = rowsOf(reading, selection.filters).clearSelect();
       const offset = typeof start === 'number' ? start + skip : skip;
-      const found = await ordered(selection, bare, start).offset(offset).limit(limit).execute();
+      const found = await ordered(reading, selection, bare, start).offset(offset).limit(limit).execute();
       return (found as Placed[]).map(placeOf);
     },
     async count(reading, chosen) {

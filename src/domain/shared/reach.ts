@@ -69,7 +69,37 @@ export function reachParameters(caller: Caller): ReachParameters {
 }
 
 /** @returns the condition that a row of `assets`, found by other means, is within reach */
-export function assetWithin({ rules, kind }: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
+export function assetWithin(reach: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
+  return assetCondition(
+    reach,
+    unindexed(sql.ref<number>('assets.organization_id')),
+    isListed(reach.kind, p),
+    p,
+  );
+}
+
+/** The same for what nothing else narrows: the rows of `assets` are found by it. */
+export function assetsWithin(reach: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
+  const { kind } = reach;
+  const listed =
+    kind === 'client'
+      ? sql<SqlBool>`assets.id in (
+          select listing_assets.asset_id from assessment_access
+          join listing_assets on listing_assets.assessment_id = assessment_access.assessment_id
+          where assessment_access.user_id = ${p.callerId})`
+      : sql<SqlBool>`assets.id in (
+          select listing_assets.asset_id from assessments
+          join listing_assets on listing_assets.assessment_id = assessments.id
+          where ${inListing(kind, p)})`;
+  return assetCondition(reach, sql.ref('assets.organization_id'), listed, p);
+}
+
+function assetCondition(
+  { rules, kind }: CallerReach,
+  organizationId: Expression<unknown>,
+  listed: RawBuilder<SqlBool>,
+  p: ReachParameters,
+): RawBuilder<SqlBool> {
   return anyOf(
     rules.map(({ level, writableBy }) => {
       const writable =
@@ -80,9 +110,9 @@ export function assetWithin({ rules, kind }: CallerReach, p: ReachParameters): R
         case 'global':
           return writable;
         case 'organization':
-          return sql<SqlBool>`(${writable} and ${inOrganization(unindexed(sql.ref<number>('assets.organization_id')), kind, p)})`;
+          return sql<SqlBool>`(${writable} and ${inOrganization(organizationId, kind, p)})`;
         case 'listing':
-          return sql<SqlBool>`(${writable} and ${isListed(kind, p)})`;
+          return sql<SqlBool>`(${writable} and ${listed})`;
       }
     }),
   );

@@ -2,20 +2,37 @@ import type { Dialect } from '../migration.ts';
 
 /** Assets, their tags, listings and ports. */
 export const assetsTables = ({ id, int, text, table, clustered }: Dialect): string[] => [
+  // `location` is what an asset is known by: a host's address, a web application's URL, else the name. The keys are the
+  // forms in which name and location are searched; `address_key` is a host's IP address as 16 bytes in hexadecimal, so that
+  // a block of addresses is a range. `open_vulnerabilities` is what lists are sorted by.
   `create table assets (
     id ${id},
     uid ${text} not null unique,
     organization_id ${int} not null references organizations (id),
     type ${text} not null check (type in ('host', 'webapp', 'network', 'cloudaccount', 'mobileapp')),
+    location ${text} not null,
     name ${text} not null,
-    address ${text},
+    location_key ${text} not null default '',
+    name_key ${text} not null default '',
+    address_key ${text},
+    description ${text} not null default '',
     criticality ${text} not null default 'undefined' check (criticality in ('high', 'medium', 'low', 'undefined')),
+    criticality_rank ${int} not null generated always as (case criticality when 'high' then 3 when 'medium' then 2
+      when 'low' then 1 else 0 end) stored,
     writable_by ${text} not null default 'any' check (writable_by in ('client', 'boss', 'any')),
+    first_seen ${int},
+    last_seen ${int},
+    open_vulnerabilities ${int} not null default 0,
     created_at ${int} not null,
     updated_at ${int} not null,
-    unique (organization_id, address),
+    version ${int} not null default 1,
+    unique (organization_id, type, location),
     unique (organization_id, id)
   ) ${table}`,
+  `create index assets_by_location on assets (location, id)`,
+  `create index assets_of_organization_by_location on assets (organization_id, location, id)`,
+  `create index assets_of_organization_by_vulnerabilities on assets (organization_id, open_vulnerabilities, id)`,
+  `create index assets_by_address on assets (organization_id, address_key) where address_key is not null`,
 
   `create table asset_tags (
     id ${id},
@@ -83,3 +100,24 @@ export const assetsTables = ({ id, int, text, table, clustered }: Dialect): stri
     primary key (asset_id, observed_state)
   ) ${clustered}`,
 ];
+
+/**
+ * Keeps the number of open vulnerabilities of an asset, which lists are sorted by, as the counts have it: whoever changes a
+ * count of an asset adds a difference, in whichever room (ADR 45). To be made after the tables of the counts.
+ */
+export const assetCounts = ({ engine }: Dialect): string[] =>
+  engine === 'sqlite'
+    ? [
+        `create trigger asset_vulnerabilities after insert on tally_differences
+          when new.kind = 'asset' and new.bucket = 'open' begin
+          update assets set open_vulnerabilities = open_vulnerabilities + new.amount where id = new.subject;
+        end`,
+      ]
+    : [
+        `create function count_asset_vulnerabilities() returns trigger language plpgsql as $$ begin
+          update assets set open_vulnerabilities = open_vulnerabilities + new.amount where id = new.subject;
+          return null;
+        end $$`,
+        `create trigger asset_vulnerabilities after insert on tally_differences for each row
+          when (new.kind = 'asset' and new.bucket = 'open') execute function count_asset_vulnerabilities()`,
+      ];

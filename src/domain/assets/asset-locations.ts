@@ -1,0 +1,92 @@
+import { isIPv4, isIPv6, SocketAddress } from 'node:net';
+import { domainToASCII } from 'node:url';
+import type { ASSET_TYPES } from './assets.ts';
+
+export const MAX_LOCATION_LENGTH = 2_048;
+
+/** What a location is in the one form that it has, or what is wrong with it. */
+export type Location = { location: string } | { wrong: string };
+
+/**
+ * Brings what names an asset into one form, by which it is known within its organization and type (docs/companions.md,
+ * section 6): the address of a host, the URL of a web application; anything else is known by its name.
+ */
+export function locationOf(type: (typeof ASSET_TYPES)[number], text: string): Location {
+  const trimmed = text.trim();
+  if (type === 'host') return hostOf(trimmed);
+  return type === 'webapp' ? webApplicationOf(trimmed) : { location: trimmed };
+}
+
+const HOST_NAME =
+  /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
+const NO_HOST = /[\s/\\?#@:%[\]]/;
+/** What ends so is an address (WHATWG URL, section 3.5), or none. */
+const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
+
+function hostOf(text: string): Location {
+  if (isIPv4(text)) return { location: text };
+  // RFC 5952. A zone names a network card of the machine that wrote it.
+  if (isIPv6(text) && !text.includes('%'))
+    return { location: new SocketAddress({ address: text, family: 'ipv6' }).address };
+  const bare = text.replace(/\.$/, '');
+  // It reads a host out of more than one, and takes numbers for an address.
+  const name = NO_HOST.test(bare) || ENDS_IN_NUMBER.test(bare.toLowerCase()) ? '' : domainToASCII(bare);
+  return HOST_NAME.test(name) && !ENDS_IN_NUMBER.test(name)
+    ? { location: name }
+    : { wrong: 'must be an IPv4 or IPv6 address or a host name' };
+}
+
+function webApplicationOf(text: string): Location {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol))
+    return { wrong: 'must be a URL that begins with http:// or https://' };
+  if (url.username !== '' || url.password !== '')
+    return { wrong: 'must not have a user name or a password in it' };
+  url.hash = '';
+  return url.href.length > MAX_LOCATION_LENGTH
+    ? { wrong: `must have at most ${MAX_LOCATION_LENGTH} characters as a URL is written` }
+    : { location: url.href };
+}
+
+/** @returns the 16 bytes of an IP address in hexadecimal, an IPv4 address as IPv6 has it; `null` for what is none */
+export function addressKey(location: string): string | null {
+  if (isIPv4(location))
+    return (
+      MAPPED +
+      location
+        .split('.')
+        .map((part) => hex(Number(part), 2))
+        .join('')
+    );
+  if (!isIPv6(location)) return null;
+  const [address = ''] = location.split('%', 1);
+  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
+  const plain =
+    dotted === null
+      ? address
+      : `${dotted[1]}${hex(Number(dotted[2]) * 256 + Number(dotted[3]), 4)}:${hex(Number(dotted[4]) * 256 + Number(dotted[5]), 4)}`;
+  const [head = [], tail] = plain.split('::').map((part) => (part === '' ? [] : part.split(':')));
+  const gap = tail === undefined ? [] : Array<string>(8 - head.length - tail.length).fill('0');
+  return [...head, ...gap, ...(tail ?? [])].map((group) => hex(Number.parseInt(group, 16), 4)).join('');
+}
+
+/** RFC 4291, section 2.5.5.2. */
+const MAPPED = `${'0'.repeat(20)}ffff`;
+
+const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0');
+
+/**
+ * @param block an address or a CIDR block
+ * @returns the keys of its first and its last address; `undefined` for what is no block
+ */
+export function keyRange(block: string): readonly [first: string, last: string] | undefined {
+  const [address = '', prefix, ...rest] = block.split('/');
+  const key = address.includes('%') ? null : addressKey(address);
+  if (key === null || rest.length > 0) return undefined;
+  const width = isIPv4(address) ? 32 : 128;
+  if (prefix !== undefined && (!/^\d{1,3}$/.test(prefix) || Number(prefix) > width)) return undefined;
+  const free = BigInt(width - Number(prefix ?? width));
+  const first = (BigInt(`0x${key}`) >> free) << free;
+  const last = first | ((1n << free) - 1n);
+  return [first.toString(16).padStart(32, '0'), last.toString(16).padStart(32, '0')];
+}

@@ -1,0 +1,346 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectProblem } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const NOW = Date.UTC(2026, 10, 22, 8);
+const PATH = '/api/asset/v2/assets';
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: string;
+let admin: TestUser;
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => NOW);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = (await world.organization()).uid;
+  admin = await world.user({ organization, admin: true });
+});
+
+const create = (body: unknown, token: string = admin.token, headers: Record<string, string> = {}) =>
+  server.request('POST', PATH, { token, body, headers });
+const host = (location: string, more: object = {}) => ({
+  organizationUid: organization,
+  assetType: 'host',
+  location,
+  ...more,
+});
+const expectRefused = (response: Awaited<ReturnType<typeof create>>, property: string) =>
+  expectProblem(server, response, {
+    area: 'asset',
+    status: 422,
+    kind: 'validation-failed',
+    failedValidation: [expect.objectContaining({ property })],
+  });
+
+describe('Operation 74: create assets', () => {
+  it('creates one, says where it is, and can be asked for it', async () => {
+    const response = await create(host('192.0.2.10'));
+    expect(response.status).toBe(201);
+    expect(response.body).toEqual({
+      uid: expect.stringMatching(/^[0-9a-f]{24}$/),
+      organizationUid: organization,
+      assetType: 'host',
+      name: '',
+      location: '192.0.2.10',
+      description: '',
+      criticality: 'undefined',
+      writableBy: 'any',
+      listings: [],
+      tags: [],
+      openPortCount: 0,
+      vulnerabilityCount: 0,
+      firstSeen: null,
+      lastSeen: null,
+      createdAt: '2026-11-22T08:00:00.000Z',
+      updatedAt: '2026-11-22T08:00:00.000Z',
+    });
+    const location = response.headers.get('location')!;
+    expect(location).toBe(`${server.origin}${PATH}/${response.body.uid}`);
+    const read = await server.request('GET', location.slice(server.origin.length), { token: admin.token });
+    expect(read.body).toEqual(response.body);
+    expect(read.headers.get('etag')).toBe(response.headers.get('etag'));
+    expect((await world.auditEvents()).at(-1)).toMatchObject({
+      action: 'asset.create',
+      object_id: response.body.uid,
+      user_id: admin.id,
+      before: null,
+      after: JSON.stringify({
+        type: 'host',
+        location: '192.0.2.10',
+        name: '',
+        description: '',
+        criticality: 'undefined',
+        writable_by: 'any',
+      }),
+    });
+  });
+
+  it('creates with all that it takes, and lists it', async () => {
+    const listing = await world.assessment(organization);
+    const body = {
+      organizationUid: organization,
+      assetType: 'webapp',
+      location: 'HTTPS://Bücher.example:443/Shop?a=1#top',
+      name: ' Shop ',
+      description: '# A *shop*',
+      criticality: 'high',
+      writableBy: 'client',
+      listingUid: listing.uid,
+    };
+    const response = await create(body);
+    expect(response.body).toMatchObject({
+      location: 'https://xn--bcher-kva.example/Shop?a=1',
+      name: 'Shop',
+      description: '# A *shop*',
+      criticality: 'high',
+      writableBy: 'client',
+      listings: [{ listingUid: listing.uid, scopeRules: [] }],
+    });
+    const actions = (await world.auditEvents()).slice(-2).map(({ action }) => action);
+    expect(actions).toEqual(['asset.create', 'listing.update']);
+  });
+
+  it('takes null for what is absent', async () => {
+    const response = await create(
+      host('192.0.2.1', {
+        name: null,
+        description: null,
+        criticality: null,
+        writableBy: null,
+        listingUid: null,
+      }),
+    );
+    expect(response.body).toMatchObject({ name: '', criticality: 'undefined', writableBy: 'any' });
+    expectRefused(await create({ ...host('192.0.2.2'), location: null }), 'location');
+  });
+
+  it.each([
+    ['host', '192.0.2.1', '192.0.2.1'],
+    ['host', ' 2001:DB8:0:0:0:0:0:1 ', '2001:db8::1'],
+    ['host', '2001:db8:0:1:1:1:1:1', '2001:db8:0:1:1:1:1:1'],
+    ['host', '2001:0:0:1:0:0:0:1', '2001:0:0:1::1'],
+    ['host', '::ffff:192.0.2.1', '::ffff:192.0.2.1'],
+    ['host', 'Mail.Example.', 'mail.example'],
+    ['host', 'bücher.example', 'xn--bcher-kva.example'],
+    ['host', 'under_score.example', 'under_score.example'],
+    ['host', 'printer', 'printer'],
+    ['webapp', 'http://EXAMPLE.com', 'http://example.com/'],
+    ['webapp', 'https://example.com:8443/a/../b', 'https://example.com:8443/b'],
+    ['webapp', 'http://[2001:DB8::1]:80/ä', 'http://[2001:db8::1]/%C3%A4'],
+  ])('brings a %s at %j into the form %j', async (assetType, location, form) => {
+    const { body } = await create({ organizationUid: organization, assetType, location });
+    expect(body.location).toBe(form);
+    const again = await create({ organizationUid: organization, assetType, location: form });
+    expect(again.status).toBe(409);
+  });
+
+  it.each([
+    ['host', ''],
+    ['host', '192.0.2'],
+    ['host', '192.0.2.256'],
+    ['host', '0x7f.1'],
+    ['host', '192.0.02.1'],
+    ['host', 'fe80::1%eth0'],
+    ['host', '[::1]'],
+    ['host', 'a..b'],
+    ['host', '-a.example'],
+    ['host', 'a b'],
+    ['host', 'example.com/path'],
+    ['host', 'example.com:80'],
+    ['host', `${'a'.repeat(64)}.example`],
+    ['host', `${'a.'.repeat(127)}aa`],
+    ['webapp', 'ftp://example.com'],
+    ['webapp', 'example.com'],
+    ['webapp', 'https://user@example.com/'],
+    ['webapp', 'https://:secret@example.com/'],
+    ['webapp', `https://example.com/${'ä'.repeat(700)}`],
+  ])('refuses a %s at %j', async (assetType, location) => {
+    expectRefused(await create({ organizationUid: organization, assetType, location }), 'location');
+  });
+
+  it('takes the name of anything else for its location, and wants one', async () => {
+    const body = { organizationUid: organization, assetType: 'network', name: ' Office ' };
+    expect((await create(body)).body).toMatchObject({ name: 'Office', location: 'Office' });
+    expect((await create({ ...body, assetType: 'mobileapp', location: 'Office' })).status).toBe(201);
+    expectRefused(await create({ ...body, assetType: 'cloudaccount', location: 'else' }), 'location');
+    expectRefused(await create({ organizationUid: organization, assetType: 'network' }), 'name');
+    expectRefused(await create({ ...body, name: 'x'.repeat(256) }), 'name');
+  });
+
+  it.each([
+    ['name', 'x'.repeat(256)],
+    ['name', 'nul\0'],
+    ['description', 'half \ud800'],
+    ['description', 'x'.repeat(65_537)],
+    ['criticality', 'High'],
+    ['writableBy', 'nobody'],
+    ['assetType', 'server'],
+    ['organizationUid', 'nosuch'],
+    ['organizationUid', 'NO'],
+    ['listingUid', 'nosuch'],
+  ])('refuses a bad %s', async (property, value) => {
+    expectRefused(await create({ ...host('192.0.2.1'), [property]: value }), property);
+  });
+
+  it('refuses a location that the organization has, and no other', async () => {
+    expect((await create(host('192.0.2.1'))).status).toBe(201);
+    expectProblem(server, await create(host('192.0.2.1')), {
+      area: 'asset',
+      status: 409,
+      kind: 'conflict',
+      failedValidation: [{ property: 'location', message: 'is taken already', value: '192.0.2.1' }],
+    });
+    const other = (await world.organization()).uid;
+    const staff = await world.user();
+    expect((await create({ ...host('192.0.2.1'), organizationUid: other }, staff.token)).status).toBe(201);
+  });
+
+  it('is found again by a scan', async () => {
+    const { body } = await create(host('2001:DB8::9'));
+    const rows = await server.context.db.read
+      .selectFrom('assets')
+      .select(['location', 'address_key', 'name_key'])
+      .where('uid', '=', body.uid)
+      .execute();
+    expect(rows).toEqual([
+      { location: '2001:db8::9', address_key: '20010db8000000000000000000000009', name_key: '' },
+    ]);
+  });
+
+  describe('of an array', () => {
+    it('creates all in its order', async () => {
+      const locations = Array.from({ length: 1_000 }, (_, index) => `10.0.${index >> 8}.${index % 256}`);
+      const response = await create(locations.map((location) => host(location)));
+      expect(response.status).toBe(201);
+      expect(response.body.map(({ location }: { location: string }) => location)).toEqual(locations);
+      expect(response.headers.get('etag')).toBeNull();
+      expect(response.headers.get('location')).toBeNull();
+    });
+
+    it('creates none when one is wrong, and says which', async () => {
+      const bodies = [host('192.0.2.1'), host('no host'), host('192.0.2.3', { criticality: 'High' })];
+      expectProblem(server, await create(bodies), {
+        area: 'asset',
+        status: 422,
+        kind: 'validation-failed',
+        failedValidations: [
+          { index: 2, failedValidation: [expect.objectContaining({ property: '2.criticality' })] },
+        ],
+      });
+      expectProblem(server, await create(bodies.slice(0, 2)), {
+        area: 'asset',
+        status: 422,
+        kind: 'validation-failed',
+        failedValidations: [
+          {
+            index: 1,
+            failedValidation: [
+              {
+                property: '1.location',
+                message: 'must be an IPv4 or IPv6 address or a host name',
+                value: 'no host',
+              },
+            ],
+          },
+        ],
+      });
+      const list = await server.request('GET', PATH, { token: admin.token });
+      expect(list.body).toEqual([]);
+    });
+
+    it('refuses two at one location, however they are written', async () => {
+      const response = await create([host('mail.example'), host('192.0.2.1'), host('MAIL.example.')]);
+      expectProblem(server, response, {
+        area: 'asset',
+        status: 422,
+        kind: 'validation-failed',
+        failedValidations: [
+          { index: 2, failedValidation: [expect.objectContaining({ property: '2.location' })] },
+        ],
+      });
+      const types = [
+        host('192.0.2.1'),
+        { ...host(''), assetType: 'network', location: undefined, name: '192.0.2.1' },
+      ];
+      expect((await create(types)).status).toBe(201);
+      const taken = await create([host('192.0.2.2'), host('192.0.2.1')]);
+      expect(taken.status).toBe(409);
+      expect(taken.body.failedValidations).toMatchObject([{ index: 1 }]);
+      expect((await create(host('192.0.2.2'))).status).toBe(201);
+    });
+
+    it('says by index which organization or listing is out of reach', async () => {
+      const other = (await world.organization()).uid;
+      const listing = await world.assessment(other);
+      const response = await create([
+        host('192.0.2.1', { listingUid: listing.uid }),
+        host('192.0.2.2', { organizationUid: other }),
+      ]);
+      expect(response.status).toBe(422);
+      expect(response.body.failedValidations).toMatchObject([
+        { index: 0, failedValidation: [{ property: '0.listingUid' }] },
+        { index: 1, failedValidation: [{ property: '1.organizationUid' }] },
+      ]);
+    });
+
+    it('takes 1 to 1,000 objects', async () => {
+      expect((await create([])).status).toBe(422);
+      expect((await create([1])).status).toBe(400);
+      expectProblem(server, await create(Array.from({ length: 1_001 }, () => ({}))), {
+        area: 'asset',
+        status: 413,
+        kind: 'batch-too-large',
+        maxBatchSize: 1_000,
+        batchSize: 1_001,
+      });
+    });
+  });
+
+  describe('who may', () => {
+    const scoped = async ({ id }: TestUser, ...scopes: string[]) => (await world.token(id, { scopes })).token;
+
+    it('a token with listing scopes alone, in a listing that it reaches', async () => {
+      const member = await world.user({ organization });
+      const listing = await world.assessment(organization);
+      const closed = await world.assessment(organization);
+      await world.access(listing.uid, member.id);
+      const token = await scoped(member, 'asset_client_lw');
+      expectRefused(await create(host('192.0.2.1'), token), 'listingUid');
+      expectRefused(await create(host('192.0.2.1', { listingUid: closed.uid }), token), 'listingUid');
+      const response = await create(host('192.0.2.1', { listingUid: listing.uid }), token);
+      expect(response.status).toBe(201);
+      expect(response.body.listings).toHaveLength(1);
+    });
+
+    it('whoever can still write it', async () => {
+      expectRefused(await create(host('192.0.2.1', { writableBy: 'boss' })), 'writableBy');
+      expect((await create(host('192.0.2.1', { writableBy: 'client' }))).status).toBe(201);
+      const staff = await world.user();
+      const boss = await scoped(staff, 'asset_boss_ow');
+      expectRefused(await create(host('192.0.2.2', { writableBy: 'client' }), boss), 'writableBy');
+      expect((await create(host('192.0.2.2', { writableBy: 'boss' }), boss)).status).toBe(201);
+      expect((await create(host('192.0.2.3', { writableBy: 'client' }), staff.token)).status).toBe(201);
+    });
+  });
+
+  it('creates once for a key', async () => {
+    const headers = { 'idempotency-key': 'one' };
+    const first = await create([host('192.0.2.1')], admin.token, headers);
+    const again = await create([host('192.0.2.1')], admin.token, headers);
+    expect(again.status).toBe(201);
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect((await create([host('192.0.2.2')], admin.token, headers)).status).toBe(422);
+  });
+
+  it('lets one of two at the same location through', async () => {
+    const responses = await Promise.all(
+      Array.from({ length: 6 }, () => create([host('192.0.2.1'), host('192.0.2.2')])),
+    );
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
+  });
+});
