@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import { resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { type AttachmentStore, toAttachmentStore } from './attachments-config.ts';
 import { isAddressBlock } from './auth/addresses.ts';
 import type { ExternalIssuerSettings } from './auth/external-issuer.ts';
@@ -166,6 +167,32 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
     logLevel: oneOf('ASSAY_LOG_LEVEL', text('ASSAY_LOG_LEVEL') ?? 'info', LOG_LEVELS),
     demo: flags.demo ?? toBoolean('ASSAY_DEMO', text('ASSAY_DEMO'), true),
   });
+}
+
+/** Where commands find what they work on, beside their flags. */
+export interface Place {
+  /** `ASSAY_SERVER`. */
+  server: string | undefined;
+  /** `ASSAY_TOKEN`. */
+  token: string | undefined;
+  /** Whether the environment names a data folder or a database. */
+  namesData: boolean;
+  /** Where the user's own settings are. */
+  configFolder: string;
+}
+
+/** Reads what the environment says of where commands work. */
+export function loadPlace(env: NodeJS.ProcessEnv = process.env): Place {
+  const text = (name: string): string | undefined => env[name]?.trim() || undefined;
+  return {
+    server: text('ASSAY_SERVER'),
+    token: text('ASSAY_TOKEN'),
+    namesData: text('ASSAY_DATA') !== undefined || text('ASSAY_DATABASE_URL') !== undefined,
+    configFolder: join(
+      text('XDG_CONFIG_HOME') ?? text('APPDATA') ?? join(text('HOME') ?? homedir(), '.config'),
+      'assay',
+    ),
+  };
 }
 
 /** The addresses of a running server, complete. */

@@ -28,6 +28,7 @@ export const ON_SQLITE_ALONE = [
   'test/cli/client.test.ts',
   'test/cli/commands.test.ts',
   'test/cli/completion.test.ts',
+  'test/cli/operations.test.ts',
   'test/cli/process.test.ts',
   'test/cli/serve-messages.test.ts',
   'test/cli/sso.test.ts',

@@ -118,7 +118,7 @@ export function registerClient(program: Command): void {
           implicit: client.implicit,
           scopes: client.scopes,
           user: account?.email ?? null,
-          // The client of the API description came with the database.
+          // Those of the API description and of the command line came with the database.
           created_at: client.createdAt === 0 ? null : new Date(client.createdAt).toISOString(),
         });
       }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 
 /** What every command takes. */
 export interface CommonOptions {
@@ -28,6 +28,25 @@ interface CommandText {
 }
 
 const inputsOf = new WeakMap<Command, Readonly<Record<string, string>>>();
+
+/** A command that may leave its work to another way of doing it. */
+export class AssayCommand extends Command {
+  /** @returns what it waits for when the other way takes over; `undefined` when it does not */
+  instead: ((...given: unknown[]) => Promise<void> | undefined) | undefined;
+
+  override createCommand(name?: string): AssayCommand {
+    return new AssayCommand(name);
+  }
+
+  override action(own: (...given: never[]) => void | Promise<void>): this {
+    return super.action((...given: unknown[]) => this.instead?.(...given) ?? own(...(given as never[])));
+  }
+}
+
+/** Says which options fill the inputs of a rule or of an operation, beside those that are known already. */
+export function nameInputs(command: Command, inputs: Readonly<Record<string, string>>): void {
+  inputsOf.set(command, { ...inputs, ...inputsOf.get(command) });
+}
 
 /** @returns the option or argument, as the user types it, that fills an input of a rule; `undefined` where none does */
 export function typedNameOf(command: Command | undefined, input: string): string | undefined {

@@ -21,19 +21,21 @@ export function printLines(...lines: readonly string[]): void {
 
 /**
  * @param columns what to show, in this order: the heading and the field
+ * @param widths what the columns have at least, in characters
  * @returns rows as lines of aligned columns, under a heading; `empty` when there are none
  */
 export function table<Row extends object>(
   rows: readonly Row[],
   columns: Readonly<Record<string, (row: Row) => Cell>>,
   empty: string,
+  widths: readonly number[] = [],
 ): string[] {
   if (rows.length === 0) return [empty];
   const cells = [
     Object.keys(columns),
     ...rows.map((row) => Object.values(columns).map((of) => show(of(row)))),
   ];
-  return align(cells);
+  return align(cells, widths);
 }
 
 /** @returns pairs of a name and a value as aligned lines */
@@ -46,9 +48,9 @@ export function printableArgument(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function align(rows: readonly (readonly string[])[]): string[] {
+function align(rows: readonly (readonly string[])[], least: readonly number[] = []): string[] {
   const widths = (rows[0] ?? []).map((_cell, column) =>
-    Math.max(...rows.map((row) => [...(row[column] ?? '')].length)),
+    Math.max(least[column] ?? 0, ...rows.map((row) => [...(row[column] ?? '')].length)),
   );
   return rows.map((row) =>
     row

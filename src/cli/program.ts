@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { registerAssessment } from './assessment.ts';
 import { registerBackup } from './backup.ts';
 import { registerClient } from './client.ts';
+import { AssayCommand } from './command.ts';
 import { registerCompletion } from './completion.ts';
 import { registerDemo } from './demo.ts';
 import { registerImport } from './import-nmap.ts';
 import { type Io, io, withIo } from './io.ts';
 import { registerKeys } from './keys.ts';
+import { registerLogin } from './login.ts';
 import { registerMigrate } from './migrate.ts';
+import { registerNouns } from './nouns.ts';
 import { registerOrganization } from './organization.ts';
 import { refusalOf } from './refusal.ts';
 import { registerServe } from './serve.ts';
@@ -28,6 +31,8 @@ const REGISTER = [
   registerOrganization,
   registerAssessment,
   registerSso,
+  registerNouns,
+  registerLogin,
   registerBackup,
   registerCompletion,
 ];
@@ -60,7 +65,7 @@ export function run(argv: readonly string[], given: Io): Promise<number> {
 
 /** @returns every command, as commander knows them */
 export function buildProgram(): Command {
-  const program = new Command('assay')
+  const program = new AssayCommand('assay')
     .description('Assay, a self-hosted security-testing platform')
     .version(readVersion(), '-v, --version', 'print the version')
     .helpOption('-h, --help', 'explain the command')
@@ -89,6 +94,7 @@ export function buildProgram(): Command {
 const OVERVIEW = `
 Every command works on the database of the data folder (--data, ASSAY_DATA, or ./data),
 or on PostgreSQL when ASSAY_DATABASE_URL is set, also while a server has it open.
+Those that take --server work on a server instead, also after "assay login URL".
 Exit codes: 0 done, 1 failed, 2 used wrongly.
 
 Start here:

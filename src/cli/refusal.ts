@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { AssayError } from '#client';
 import { type Config, ConfigError } from '../config.ts';
 import { Unavailable } from '../db/engine.ts';
 import { Failure, type Fault } from '../domain/shared/failure.ts';
@@ -34,6 +35,10 @@ export function refusalOf(error: unknown, command: Command | undefined): Refusal
     );
   }
   if (error instanceof Failure) return new Refusal(error.message);
+  if (error instanceof AssayError) {
+    const told = error.faults.slice(0, 3).map((fault) => tell(fault, command));
+    return new Refusal(oneLine(told.length === 0 ? error.message : told.join('; ')));
+  }
   if (error instanceof Unavailable) {
     return new Refusal(`${error.message} Try again; the cause was: ${rootOf(error)}`);
   }

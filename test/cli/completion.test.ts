@@ -59,7 +59,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`,
 
   it('leaves what an option takes to file names', async () => {
     expect(await offered('user', 'list', '--data', '')).toEqual([]);
-    expect(await offered('user', 'list', '--data', 'user', '--js')).toEqual(['--json']);
+    expect(await offered('user', 'list', '--data', 'user', '--js')).toEqual(['--json', '--jsonl']);
   });
 });
 

@@ -39,7 +39,7 @@ describe('help', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`Usage: assay ${command} `);
     expect(stdout).toMatch(new RegExp(`Examples:\\n(.*\\n)* {2}\\$ .*assay ${command}`));
-    expect(stdout.includes('--data <folder>')).toBe(command !== 'completion');
+    expect(stdout.includes('--data <folder>')).toBe(!['completion', 'login', 'logout'].includes(command));
     expect(stdout.includes('--json')).toBe(!['serve', 'completion'].includes(command));
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120);
   });

@@ -229,7 +229,14 @@ describe('The client of the API description', () => {
   };
 
   it('comes with every deployment', async () => {
-    expect((await listClients(read()))[0]).toMatchObject({
+    const [commandLineClient, ofDescription] = await listClients(read());
+    expect(commandLineClient).toMatchObject({
+      id: 'assay-cli',
+      kind: 'public',
+      implicit: false,
+      redirectUris: ['http://127.0.0.1/callback'],
+    });
+    expect(ofDescription).toMatchObject({
       id: 'assay-docs',
       kind: 'public',
       implicit: true,

@@ -1,0 +1,292 @@
+import type { Command } from 'commander';
+import { addFamily, AssayCommand } from './command.ts';
+import { operationOf } from './description.ts';
+import { addOperation, addTwin } from './operation-command.ts';
+import type { Verb } from './operation-run.ts';
+
+interface Noun {
+  description: string;
+  verbs: Readonly<Record<string, Verb | string>>;
+  nouns?: Readonly<Record<string, Noun>>;
+}
+
+const VULNERABILITY = '/v1/vulnerabilities/{}';
+const ASSET = '/api/asset/v2/assets';
+const ASSET_TAGS = '/api/tagging/v1.0/organizations/{}/tags';
+const MEMBERS = '/api/assessment/v1/assessment-groups/{}/members';
+
+/** Every operation has its command here; a test compares this with the description. */
+export const NOUNS: Readonly<Record<string, Noun>> = {
+  vulnerability: {
+    description: 'Vulnerabilities, with their evidence, comments and retests',
+    verbs: {
+      list: {
+        calls: 'GET /v1/vulnerabilities',
+        columns: ['id', 'severity', 'status', 'title', 'assessment_id', 'assignee', 'updated_at'],
+      },
+      get: `GET ${VULNERABILITY}`,
+      create: 'POST /v1/vulnerabilities',
+      update: `PATCH ${VULNERABILITY}`,
+      replace: `PUT ${VULNERABILITY}`,
+      delete: `DELETE ${VULNERABILITY}`,
+      'bulk-update': 'POST /v1/vulnerabilities/bulk_update',
+      summary: 'GET /v1/vulnerabilities/summary',
+      statuses: 'GET /v1/vulnerability_statuses',
+      timeline: {
+        calls: `GET ${VULNERABILITY}/timeline`,
+        columns: ['at', 'kind', 'user', 'before', 'after', 'comment'],
+      },
+    },
+    nouns: {
+      attachment: {
+        description: 'Files that belong to a vulnerability',
+        verbs: {
+          upload: `POST ${VULNERABILITY}/attachments`,
+          download: `GET ${VULNERABILITY}/attachments/{}`,
+          delete: `DELETE ${VULNERABILITY}/attachments/{}`,
+        },
+      },
+      comment: {
+        description: 'What people say about a vulnerability',
+        verbs: {
+          list: {
+            calls: `GET ${VULNERABILITY}/comments`,
+            columns: ['id', 'created_at', 'user', 'internal', 'text'],
+          },
+          create: `POST ${VULNERABILITY}/comments`,
+          update: `PATCH ${VULNERABILITY}/comments/{}`,
+          delete: `DELETE ${VULNERABILITY}/comments/{}`,
+        },
+      },
+      retest: {
+        description: 'Asking whether a vulnerability is fixed, and deciding it',
+        verbs: {
+          list: {
+            calls: `GET ${VULNERABILITY}/patch_verifications`,
+            columns: ['id', 'status', 'created_at', 'user', 'message', 'decided_by', 'decision_message'],
+          },
+          create: `POST ${VULNERABILITY}/patch_verifications`,
+          decide: `PATCH ${VULNERABILITY}/patch_verifications/{}`,
+        },
+      },
+    },
+  },
+  asset: {
+    description: 'Assets, which assessments list, and the ports of hosts',
+    verbs: {
+      list: {
+        calls: `GET ${ASSET}`,
+        columns: [
+          'uid',
+          'organizationUid',
+          'assetType',
+          'location',
+          'criticality',
+          'vulnerabilityCount',
+          'lastSeen',
+        ],
+      },
+      get: `GET ${ASSET}/{}`,
+      create: `POST ${ASSET}`,
+      update: `PATCH ${ASSET}/{}`,
+      delete: `DELETE ${ASSET}/{}`,
+      criticality: 'POST /api/asset/v2/bulk/assets/criticality:update',
+    },
+    nouns: {
+      listing: {
+        description: 'What an assessment lists',
+        verbs: {
+          list: 'GET /api/asset/v2/listings/{}/assets',
+          update: 'PATCH /api/asset/v2/listings/{}/assets',
+        },
+      },
+      port: {
+        description: 'Ports of hosts, as scans saw them',
+        verbs: {
+          list: 'GET /api/streaming/v1/{}/assets/{}/ports',
+          all: 'GET /api/streaming/v1/{}/assets/ports',
+          history: 'GET /api/streaming/v1/{}/assets/{}/ports/history',
+        },
+      },
+    },
+  },
+  assessment: {
+    description: 'Assessments, which are listings of assets as well',
+    verbs: {
+      list: {
+        calls: 'GET /v1/assessments',
+        columns: [
+          'uid',
+          'name',
+          'type',
+          'state',
+          'organization_uid',
+          'open_vulnerability_count',
+          'starts_on',
+          'ends_on',
+        ],
+      },
+      get: 'GET /v1/assessments/{}',
+      create: { calls: 'POST /v1/assessments', fills: { organization: { member: 'organization_uid' } } },
+      update: 'PATCH /v1/assessments/{}',
+      delete: 'DELETE /v1/assessments/{}',
+      hours: 'GET /v1/assessments/{}/testing_hours',
+    },
+    nouns: {
+      access: {
+        description: 'Who may work with an assessment',
+        verbs: { list: 'GET /v1/assessments/{}/users', update: 'PATCH /v1/assessments/{}/users' },
+      },
+    },
+  },
+  group: {
+    description: 'Groups of assessments, and their members',
+    verbs: {
+      list: 'GET /v1/assessment_groups',
+      get: 'GET /v1/assessment_groups/{}',
+      create: 'POST /v1/assessment_groups',
+      update: 'PATCH /v1/assessment_groups/{}',
+      delete: 'DELETE /v1/assessment_groups/{}',
+    },
+    nouns: {
+      member: {
+        description: 'Members of a group, and their roles',
+        verbs: {
+          list: {
+            calls: `GET ${MEMBERS}`,
+            columns: ['userUid', 'userEmail', 'userName', 'role', 'createdAt'],
+          },
+          add: `POST ${MEMBERS}/batchAdd`,
+          remove: `POST ${MEMBERS}/batchRemove`,
+        },
+      },
+    },
+  },
+  user: {
+    description: 'People: client users of an organization, and platform staff',
+    verbs: {
+      list: {
+        calls: 'GET /v1/users',
+        columns: ['id', 'uid', 'email', 'name', 'organization_uid', 'admin', 'banned'],
+      },
+      get: 'GET /v1/users/{}',
+      create: { calls: 'POST /v1/users', fills: { organization: { member: 'organization_uid' } } },
+      update: 'PUT /v1/users/{}',
+      ban: 'DELETE /v1/users/{}',
+      whoami: 'GET /v1/users/whoami',
+    },
+  },
+  session: {
+    description: 'Testing sessions: hours that testers spent on assessments',
+    verbs: {
+      list: {
+        calls: 'GET /v1/testing_sessions',
+        columns: ['id', 'assessment_id', 'tester', 'started_at', 'ended_at', 'hours', 'note'],
+      },
+      'list-of': {
+        calls: 'GET /v1/assessments/{}/testing_sessions',
+        columns: ['id', 'tester', 'started_at', 'ended_at', 'hours', 'note'],
+      },
+      create: 'POST /v1/assessments/{}/testing_sessions',
+      update: 'PATCH /v1/testing_sessions/{}',
+      delete: 'DELETE /v1/testing_sessions/{}',
+    },
+  },
+  tag: {
+    description: 'Tags of vulnerabilities, of assessments and of assets',
+    verbs: {
+      list: 'GET /v1/vulnerability_tags',
+      create: 'POST /v1/vulnerability_tags',
+      update: 'PUT /v1/vulnerability_tags/{}',
+      delete: 'DELETE /v1/vulnerability_tags/{}',
+    },
+    nouns: {
+      assessment: {
+        description: 'Tags of assessments',
+        verbs: {
+          list: 'GET /v1/assessment_tags',
+          create: 'POST /v1/assessment_tags',
+          update: 'PUT /v1/assessment_tags/{}',
+          delete: 'DELETE /v1/assessment_tags/{}',
+        },
+      },
+      asset: {
+        description: 'Tags of assets',
+        verbs: {
+          list: `GET ${ASSET_TAGS}`,
+          get: `GET ${ASSET_TAGS}/{}`,
+          create: `POST ${ASSET_TAGS}`,
+          change: `PATCH ${ASSET_TAGS}`,
+          update: `PUT ${ASSET_TAGS}/{}`,
+          delete: `DELETE ${ASSET_TAGS}`,
+        },
+      },
+    },
+  },
+  token: {
+    description: 'Tokens, with which a user calls the API',
+    verbs: {
+      list: {
+        calls: 'GET /v1/tokens',
+        columns: ['id', 'name', 'prefix', 'scopes', 'expires_at', 'last_used_at', 'revoked_at'],
+      },
+      create: {
+        calls: 'POST /v1/tokens',
+        fills: {
+          allowIp: { member: 'allowed_addresses' },
+          expires: {
+            member: 'expires_at',
+            convert: (lifetime) => new Date(Date.now() + Number(lifetime)).toISOString(),
+          },
+        },
+      },
+      revoke: 'DELETE /v1/tokens/{}',
+    },
+  },
+  organization: {
+    description: 'Organizations, which are the tenants, and groups of them',
+    verbs: {
+      list: 'GET /v1/organizations',
+      get: 'GET /v1/organizations/{}',
+      create: 'POST /v1/organizations',
+      update: 'PATCH /v1/organizations/{}',
+    },
+  },
+  audit: {
+    description: 'The audit log: who changed what',
+    verbs: {
+      list: {
+        calls: 'GET /v1/audit_events',
+        columns: ['at', 'action', 'object_type', 'object_id', 'actor', 'request_id'],
+      },
+    },
+  },
+};
+
+/** @returns what the commands of a noun call */
+export function callsOf({ verbs, nouns = {} }: Noun): string[] {
+  return [
+    ...Object.values(verbs).map((verb) => (typeof verb === 'string' ? verb : verb.calls)),
+    ...Object.values(nouns).flatMap(callsOf),
+  ];
+}
+
+/** Adds what the table has to the commands that there are. */
+export function registerNouns(program: Command): void {
+  for (const [name, noun] of Object.entries(NOUNS)) addNoun(program, name, noun);
+}
+
+function addNoun(parent: Command, name: string, { description, verbs, nouns = {} }: Noun): void {
+  if (!callsOf({ description, verbs, nouns }).some((calls) => operationOf(calls) !== undefined)) return;
+  const family =
+    parent.commands.find((command) => command.name() === name) ?? addFamily(parent, name, description);
+  for (const [word, verb] of Object.entries(verbs)) {
+    const { calls, ...rest } = typeof verb === 'string' ? { calls: verb } : verb;
+    const operation = operationOf(calls);
+    if (operation === undefined) continue;
+    const existing = family.commands.find((command) => command.name() === word);
+    if (existing instanceof AssayCommand) addTwin(existing, { calls, ...rest }, operation);
+    else addOperation(family, word, { calls, ...rest }, operation);
+  }
+  for (const [word, one] of Object.entries(nouns)) addNoun(family, word, one);
+}

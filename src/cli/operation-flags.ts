@@ -1,0 +1,145 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  alternativesOf,
+  type DescribedOperation,
+  membersOf,
+  type Parameter,
+  type Schema,
+} from './description.ts';
+
+/** A part of a request that an option fills. */
+export interface Flag {
+  place: 'query' | 'body' | 'header';
+  /** As the request has it: `filter[status_id][]`. */
+  name: string;
+  option: Option;
+  /** Whether a request without it is refused. */
+  required: boolean;
+}
+
+/** What pages, and what the command line does by itself. */
+const OWN = /^(page(\[|$)|perPage$|per_page$|Idempotency-Key$|If-None-Match$|Range$)/;
+
+/** @returns what options an operation has, made from what it takes */
+export function flagsOf(operation: DescribedOperation): Flag[] {
+  const { parameters, body, method } = operation;
+  const { members, required } = membersOf(body ?? {});
+  const ofBody = Object.entries(members).map(([name, schema]): Flag => ({
+    place: 'body',
+    name,
+    required: required.has(name),
+    option: optionOf(name, schema, required.has(name)),
+  }));
+  const ofQuery = parameters
+    .filter(
+      (parameter) => parameter.in !== 'path' && !OWN.test(parameter.name) && !(parameter.name in members),
+    )
+    .map((parameter): Flag => {
+      const { name, schema, required: must = false, description } = parameter;
+      return {
+        place: parameter.in === 'header' ? 'header' : 'query',
+        name,
+        required: must,
+        option: optionOf(plainName(parameter), { description, ...schema } as Schema, must),
+      };
+    });
+  return [...ofBody, ...ofQuery].flatMap((flag) => [flag, ...negationOf(flag, method, members)]);
+}
+
+/** `filter[status_id][]` is `status_id` to people. */
+function plainName({ name }: Parameter): string {
+  return name.replace(/^filter\[(.*?)\]/, '$1').replace(/\[\]$/, '');
+}
+
+/** @returns a name of the request as the command line writes it */
+export const kebab = (name: string) =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .replaceAll('_', '-')
+    .toLowerCase();
+
+type Kind = 'integer' | 'number' | 'string' | 'boolean' | 'json';
+const WORDS: Readonly<Record<Kind, string>> = {
+  integer: 'number',
+  number: 'number',
+  string: 'text',
+  boolean: '',
+  json: 'json',
+};
+
+function optionOf(name: string, schema: Schema, required: boolean): Option {
+  const { kind, many, allowed } = readSchema(schema);
+  const word = schema.description?.startsWith('ISO 8601') === true ? 'time' : WORDS[kind];
+  const flags = `--${kebab(name)}${kind === 'boolean' ? '' : ` <${word}>`}`;
+  const notes = [many ? 'may be given again' : '', required ? 'required' : ''].filter((note) => note !== '');
+  const said = schema.description ?? firstOf(schema)?.description ?? '';
+  const text = [said.replace(/\s+/g, ' '), ...notes.map((note) => `(${note})`)].filter(Boolean).join(' ');
+  const option = new Option(flags, text === '' ? kebab(name).replaceAll('-', ' ') : text);
+  if (allowed !== undefined && allowed.length <= 20) option.choices(allowed);
+  if (kind === 'boolean') return option;
+  return option.argParser((given: string, before: unknown) => {
+    const value = parse(given, kind, allowed);
+    return many ? [...((before as unknown[] | undefined) ?? []), value] : value;
+  });
+}
+
+const firstOf = (schema: Schema) => alternativesOf(schema)[0];
+
+function readSchema(schema: Schema): { kind: Kind; many: boolean; allowed: string[] | undefined } {
+  const alternatives = alternativesOf(schema).filter(({ type }) => type !== 'null');
+  const array = alternatives.find(({ type }) => type === 'array');
+  const one = array === undefined ? alternatives : alternativesOf(array.items ?? {});
+  const scalar = one.find(({ type }) => ['integer', 'number', 'string', 'boolean'].includes(String(type)));
+  const kind = (scalar?.type as Kind | undefined) ?? 'json';
+  const words = scalar?.enum?.filter((value) => typeof value === 'string');
+  return { kind, many: array !== undefined, allowed: words?.length === 0 ? undefined : words };
+}
+
+function parse(given: string, kind: Kind, allowed: readonly string[] | undefined): unknown {
+  if (allowed !== undefined && !allowed.includes(given))
+    throw new InvalidArgumentError(`Allowed choices are ${allowed.join(', ')}.`);
+  if (kind === 'integer' && !/^-?\d{1,15}$/.test(given))
+    throw new InvalidArgumentError('It must be a whole number.');
+  if (kind === 'number' && !(given.trim() !== '' && Number.isFinite(Number(given))))
+    throw new InvalidArgumentError('It must be a number.');
+  if (kind === 'integer' || kind === 'number') return Number(given);
+  return kind === 'json' ? parseJson(given) : given;
+}
+
+/** @throws InvalidArgumentError for what is no JSON */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new InvalidArgumentError('It must be JSON.');
+  }
+}
+
+/** `--no-x`: false, or in a change `null` for what may be that. */
+function negationOf(flag: Flag, method: string, members: Readonly<Record<string, Schema>>): Flag[] {
+  const { option, place, name } = flag;
+  const long = option.long ?? '';
+  if (option.isBoolean())
+    return [{ ...flag, option: new Option(long.replace('--', '--no-'), 'the opposite') }];
+  const nullable = alternativesOf(members[name] ?? {}).some(({ type }) => type === 'null');
+  return place === 'body' && nullable && (method === 'PATCH' || method === 'PUT')
+    ? [{ ...flag, option: new Option(long.replace('--', '--no-'), `none, or what it is unless told`) }]
+    : [];
+}
+
+/** @returns the values that a command was given, by the parts of the request that they fill */
+export function valuesOf(
+  command: Command,
+  flags: readonly Flag[],
+): Record<Flag['place'], Record<string, unknown>> {
+  const values = { query: {}, body: {}, header: {} } as Record<Flag['place'], Record<string, unknown>>;
+  for (const { place, name, option } of flags) {
+    const attribute = option.attributeName();
+    if (command.getOptionValueSource(attribute) !== 'cli') continue;
+    const value = command.getOptionValue(attribute) as unknown;
+    // Of what is no yes or no, "no" takes it away.
+    const isYesOrNo = flags.some((other) => other.name === name && other.option.isBoolean());
+    values[place][name] = value === false && !isYesOrNo ? null : value;
+  }
+  return values;
+}

@@ -1,0 +1,266 @@
+import { createWriteStream, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import {
+  alternativesOf,
+  type DescribedOperation,
+  membersOf,
+  rowSchemaOf,
+  type Schema,
+} from './description.ts';
+import { io } from './io.ts';
+import { pairs, printJson, printLines, writeText } from './output.ts';
+import { type AnyClient, type PlaceFlags, withOperations } from './place.ts';
+import { codeOf, Refusal } from './refusal.ts';
+import { cellOf, printRows, type Row, type RowFormat } from './rows-output.ts';
+
+/** A command that calls an operation. */
+export interface Verb {
+  /** Its method and path, without the names of its parameters. */
+  calls: string;
+  /** What a table shows of a row; the first members unless told. */
+  columns?: readonly string[];
+  /** Of a command that has rules of its own for the data folder: which of its options go where in the body. */
+  fills?: Readonly<Record<string, { member: string; convert?: (value: unknown) => unknown }>>;
+}
+
+/** What a command was given, beside what the request is made of. */
+export interface RunFlags extends PlaceFlags {
+  json?: boolean;
+  jsonl?: boolean;
+  csv?: boolean;
+  limit?: number;
+  /** A file, or "-". */
+  jsonBody?: string;
+  output?: string;
+}
+
+/** What a request is made of. */
+export interface Given {
+  path: Record<string, string>;
+  query: Record<string, unknown>;
+  header: Record<string, unknown>;
+  body: Record<string, unknown>;
+  /** To upload. */
+  files?: readonly string[] | undefined;
+}
+
+/** Calls an operation, and prints what it answers. */
+export async function runOperation(
+  operation: DescribedOperation,
+  verb: Verb,
+  given: Given,
+  flags: RunFlags,
+): Promise<void> {
+  const init = {
+    params: { path: given.path, query: given.query },
+    headers: given.header as Record<string, string>,
+    ...(given.files !== undefined
+      ? { body: await formOf(given.files) }
+      : operation.body === undefined
+        ? {}
+        : { body: await bodyOf(given.body, flags.jsonBody) }),
+  };
+  await withOperations(flags, async (client) => {
+    const row = rowSchemaOf(operation);
+    if (row !== undefined) return list(client, operation, verb, init, row, flags);
+    if (isDownload(operation)) return download(client, operation, init, flags);
+    const { data } = await client[operation.method as 'GET'](operation.path, init);
+    await tell(data, given.path, operation.method, flags);
+  });
+}
+
+/** @returns whether it answers with a file, and not with JSON */
+export function isDownload({ method, answers }: DescribedOperation): boolean {
+  return method === 'GET' && !('application/json' in answers);
+}
+
+interface Init {
+  params: { path: Record<string, string>; query: Record<string, unknown> };
+  headers: Record<string, string>;
+}
+
+async function list(
+  client: AnyClient,
+  operation: DescribedOperation,
+  verb: Verb,
+  init: Init,
+  row: Schema,
+  flags: RunFlags,
+): Promise<void> {
+  const { json, jsonl, csv, limit } = flags;
+  if (csv === true && limit === undefined && 'text/csv' in operation.answers) {
+    const headers = { ...init.headers, accept: 'text/csv' };
+    const { data } = await client.GET(operation.path, { ...init, headers, parseAs: 'stream' });
+    for await (const chunk of data ?? []) await writeText(Buffer.from(chunk).toString());
+    return;
+  }
+  const format: RowFormat =
+    json === true ? 'json' : jsonl === true ? 'jsonl' : csv === true ? 'csv' : 'table';
+  const size = operation.parameters.find(({ name }) => /^(page\[size\]|perPage|per_page)$/.test(name));
+  const largest = Math.min(size?.schema.maximum ?? 200, 1_000);
+  const query =
+    size === undefined
+      ? init.params.query
+      : { ...init.params.query, [size.name]: Math.min(limit ?? largest, largest) };
+  const chosen = fieldsOf(init.params.query);
+  const all = Object.keys(membersOf(row).members).filter((name) => chosen?.has(name) ?? true);
+  const columns = { all, table: chosen === undefined ? tableColumns(row, verb) : all };
+  const rows = client.rows(operation.path, { ...init, params: { ...init.params, query } });
+  await printRows(firstOf(rows as AsyncIterable<Row>, limit), format, columns, 'There is none.');
+}
+
+async function* firstOf(rows: AsyncIterable<Row>, limit = Infinity): AsyncGenerator<Row> {
+  let left = limit;
+  for await (const row of rows) {
+    yield row;
+    left -= 1;
+    if (left <= 0) return;
+  }
+}
+
+function fieldsOf({ fields }: Readonly<Record<string, unknown>>): Set<string> | undefined {
+  return typeof fields === 'string'
+    ? new Set(['id', 'uid', ...fields.split(',').map((name) => name.trim())])
+    : undefined;
+}
+
+const MOST_COLUMNS = 6;
+const SCALARS = new Set(['integer', 'number', 'string', 'boolean']);
+
+function tableColumns(row: Schema, { columns }: Verb): string[] {
+  const { members } = membersOf(row);
+  const wanted = columns?.filter((name) => name in members);
+  if (wanted !== undefined && wanted.length > 0) return wanted;
+  return Object.entries(members)
+    .filter(
+      ([name, schema]) =>
+        name !== 'description' && alternativesOf(schema).some(({ type }) => SCALARS.has(String(type))),
+    )
+    .map(([name]) => name)
+    .slice(0, MOST_COLUMNS);
+}
+
+async function tell(
+  data: unknown,
+  path: Readonly<Record<string, string>>,
+  method: string,
+  { json }: RunFlags,
+): Promise<void> {
+  if (data === undefined || data === null || data === '') {
+    if (json === true) return printJson({ ...path, done: true });
+    return printLines(method === 'DELETE' ? 'Deleted.' : 'Done.');
+  }
+  if (json === true) return printJson(data);
+  if (Array.isArray(data)) {
+    const rows = data as Row[];
+    const names = Object.keys(rows[0] ?? {}).slice(0, MOST_COLUMNS);
+    return printRows(Readable.from(rows), 'table', { all: names, table: names }, 'There is none.');
+  }
+  printLines(
+    ...pairs(
+      Object.fromEntries(
+        Object.entries(data as Row).map(([name, value]) => [
+          name,
+          typeof value === 'string' ? value.replace(/\s+/g, ' ') : cellOf(value),
+        ]),
+      ),
+    ),
+  );
+}
+
+async function bodyOf(body: Record<string, unknown>, file: string | undefined): Promise<unknown> {
+  if (file === undefined) return body;
+  const text = file === '-' ? await textOf(io().stdin) : readTextOf(file);
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch {
+    throw new Refusal(`There is no JSON in ${file === '-' ? 'standard input' : file}.`, 2);
+  }
+  if (Object.keys(body).length === 0) return given;
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new Refusal('Options go on top of a JSON object only, and --json-body has none.', 2);
+  return { ...given, ...body };
+}
+
+function readTextOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw cannotRead(file, error);
+  }
+}
+
+const cannotRead = (file: string, error: unknown) =>
+  new Refusal(`${file} cannot be read (${codeOf(error) ?? String(error)}).`, 2);
+
+async function formOf(files: readonly string[]): Promise<FormData> {
+  const form = new FormData();
+  for (const file of files) {
+    const content = await readFile(file).catch((error: unknown) => {
+      throw cannotRead(file, error);
+    });
+    form.append('file', new Blob([content], { type: typeOf(file) }), basename(file));
+  }
+  return form;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  pdf: 'application/pdf',
+  json: 'application/json',
+  xml: 'application/xml',
+  har: 'application/json',
+  txt: 'text/plain',
+  log: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  html: 'text/html',
+  zip: 'application/zip',
+};
+
+const typeOf = (file: string) =>
+  TYPES[file.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'application/octet-stream';
+
+async function download(
+  client: AnyClient,
+  operation: DescribedOperation,
+  init: Init,
+  { output, json }: RunFlags,
+): Promise<void> {
+  const { data, response } = await client.GET(operation.path, { ...init, parseAs: 'stream' });
+  const content =
+    data === null || data === undefined
+      ? Readable.from([])
+      : Readable.fromWeb(data as Parameters<typeof Readable.fromWeb>[0]);
+  if (output === '-') {
+    for await (const chunk of content) io().stdout.write(chunk as Uint8Array);
+    return;
+  }
+  // Whoever named it when it was uploaded may name no folder, and no file that is there.
+  const file = output ?? (basename(filenameOf(response) ?? '') || 'download');
+  const target = createWriteStream(file, { flags: output === undefined ? 'wx' : 'w' });
+  await pipeline(content, target).catch((error: unknown) => {
+    throw codeOf(error) === 'EEXIST'
+      ? new Refusal(`${file} is there already. Choose a name with --output.`)
+      : error;
+  });
+  if (json === true) return printJson({ file, bytes: target.bytesWritten });
+  printLines(...pairs({ file, bytes: target.bytesWritten }));
+}
+
+/** RFC 6266: the name in UTF-8 where there is one. */
+function filenameOf({ headers }: Response): string | undefined {
+  const text = headers.get('content-disposition') ?? '';
+  const encoded = /filename\*=utf-8''([^;]+)/i.exec(text)?.[1];
+  if (encoded !== undefined) return decodeURIComponent(encoded);
+  return /filename="((?:[^"\\]|\\.)*)"/i.exec(text)?.[1]?.replace(/\\(.)/g, '$1');
+}

@@ -1,0 +1,127 @@
+import { Readable } from 'node:stream';
+import type { InjectOptions } from 'fastify';
+import { AssayError, type Client, createClientOf, type Transport } from '#client';
+import { openOperations, type OperationsInProcess } from '../app.ts';
+import { type Flags, loadPlace } from '../config.ts';
+import { io } from './io.ts';
+import { withContext } from './open.ts';
+import { codeOf, Refusal } from './refusal.ts';
+import { freshToken, savedLogin } from './saved-login.ts';
+
+export interface PlaceFlags extends Flags {
+  server?: string;
+  token?: string;
+}
+
+/** Operations as the command line calls them, which has them from the description as it runs. */
+interface AnyOperation {
+  parameters: { path?: Record<string, string>; query?: Record<string, unknown> };
+  requestBody?: { content: { 'application/json': unknown } };
+  responses: { 200: { content: { 'application/json': unknown } } };
+}
+type AnyPaths = Record<string, Record<'get' | 'put' | 'post' | 'patch' | 'delete', AnyOperation>>;
+export type AnyClient = Client<AnyPaths>;
+
+/** A server, and who one is there; the token may have to be got first. */
+interface Server {
+  server: string;
+  token: string | (() => Promise<string>);
+}
+
+/**
+ * @returns the server that a command works on; `undefined` for the data folder. What is said on the command line wins over
+ *   the environment, and both over what `assay login` left.
+ * @throws Refusal when both are named, or a server and no token
+ */
+export function serverOf(flags: PlaceFlags): Server | undefined {
+  const place = loadPlace(io().env);
+  if (flags.data !== undefined && flags.server !== undefined)
+    throw new Refusal('Name a data folder or a server, and not both: --data, or --server.', 2);
+  if (flags.data !== undefined) return undefined;
+  const saved = savedLogin(place.configFolder);
+  const named = flags.server ?? place.server ?? (place.namesData ? undefined : saved?.server);
+  if (named === undefined) {
+    if (flags.token !== undefined)
+      throw new Refusal('--token is for a server. Name that with --server or ASSAY_SERVER.', 2);
+    return undefined;
+  }
+  const server = originOf(named);
+  const token = flags.token ?? place.token;
+  if (token !== undefined) return { server, token };
+  if (saved?.server !== server)
+    throw new Refusal(
+      `There is no token for ${server}. Give one with --token or ASSAY_TOKEN, or run "assay login ${server}".`,
+      2,
+    );
+  return { server, token: () => freshToken(place.configFolder, server) };
+}
+
+/** @throws Refusal for what is no address */
+export function originOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new Refusal(`The server must be an address such as https://assay.example.com, not "${text}".`, 2);
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/** Runs `work` with the operations of the server that the flags lead to, or of the data folder in this process. */
+export async function withOperations<T>(
+  flags: PlaceFlags,
+  work: (client: AnyClient) => Promise<T>,
+): Promise<T> {
+  const place = serverOf(flags);
+  if (place === undefined)
+    return withContext(flags, async (context) => {
+      const operations = await openOperations(context);
+      try {
+        return await work(
+          createClientOf<AnyPaths>({ server: 'http://operations.invalid', fetch: inProcess(operations) }),
+        );
+      } finally {
+        await operations.close();
+      }
+    });
+  const { server, token } = place;
+  try {
+    return await work(createClientOf<AnyPaths>({ server, token }));
+  } catch (error) {
+    throw unreachable(error, server);
+  }
+}
+
+/** @returns what to tell when a server does not answer; anything else as it is */
+export function unreachable(error: unknown, server: string): unknown {
+  if (error instanceof AssayError && error.status === 401)
+    return new Refusal(`${error.message} Give another token, or run "assay login ${server}".`);
+  if (!(error instanceof TypeError) || error.cause === undefined) return error;
+  return new Refusal(`The server at ${server} does not answer (${codeOf(error.cause) ?? error.message}).`);
+}
+
+/** A transport that hands requests to the operations of this process. */
+function inProcess(operations: OperationsInProcess): Transport {
+  return async (request) => {
+    const { pathname, search } = new URL(request.url);
+    const isUpload = request.headers.get('content-type')?.startsWith('multipart/') === true;
+    const body = request.body === null ? undefined : request.body;
+    const { statusCode, headers, stream } = await operations
+      .request({
+        method: request.method as NonNullable<InjectOptions['method']>,
+        url: pathname + search,
+        headers: Object.fromEntries(request.headers),
+        ...(body === undefined
+          ? {}
+          : { payload: isUpload ? Readable.from(body) : Buffer.from(await request.arrayBuffer()) }),
+        payloadAsStream: true,
+      })
+      .then((answer) => ({ ...answer, stream: () => answer.stream() }));
+    const list = Object.entries(headers).flatMap(([name, value]) =>
+      [value ?? []].flat().map((one): [string, string] => [name, String(one)]),
+    );
+    const bodiless = statusCode === 204 || statusCode === 304;
+    if (bodiless) stream().resume();
+    return new Response(bodiless ? null : (Readable.toWeb(stream()) as ReadableStream), {
+      status: statusCode,
+      headers: list,
+    });
+  };
+}

@@ -1,0 +1,96 @@
+import { csvLine } from '../http/exports.ts';
+import { table, writeText } from './output.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+export type RowFormat = 'table' | 'json' | 'jsonl' | 'csv';
+
+/** Rows that are written together: what a page has, about. */
+const PIECE = 200;
+const WIDEST = 60;
+
+/**
+ * Writes rows as they come, whatever their number.
+ * @param columns of a CSV, in this order, and of a table
+ */
+export async function printRows(
+  rows: AsyncIterable<Row>,
+  format: RowFormat,
+  columns: { all: readonly string[]; table: readonly string[] },
+  empty: string,
+): Promise<void> {
+  if (format === 'table') return printTable(rows, columns.table, empty);
+  if (format === 'csv') {
+    await writeText(csvLine(columns.all));
+    for await (const piece of piecesOf(rows))
+      await writeText(piece.map((row) => csvLine(columns.all.map((name) => row[name]))).join(''));
+    return;
+  }
+  if (format === 'jsonl') {
+    for await (const piece of piecesOf(rows))
+      await writeText(piece.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    return;
+  }
+  let before = '[';
+  for await (const piece of piecesOf(rows)) {
+    await writeText(before + piece.map((row) => JSON.stringify(row)).join(','));
+    before = ',';
+  }
+  await writeText(before === '[' ? '[]\n' : ']\n');
+}
+
+async function printTable(rows: AsyncIterable<Row>, names: readonly string[], empty: string): Promise<void> {
+  const columns = Object.fromEntries(
+    names.map((name) => [headingOf(name), (row: Row) => cellOf(row[name])] as const),
+  );
+  let widths: number[] = [];
+  for await (const piece of piecesOf(rows)) {
+    // A later piece keeps to the columns of the first one, and has no heading of its own.
+    const lines = table(piece, columns, empty, widths);
+    await writeText(`${lines.slice(widths.length === 0 ? 0 : 1).join('\n')}\n`);
+    if (widths.length === 0) widths = widthsOf(piece, names);
+  }
+  if (widths.length === 0) await writeText(`${empty}\n`);
+}
+
+function widthsOf(rows: readonly Row[], names: readonly string[]): number[] {
+  return names.map((name) =>
+    Math.max(headingOf(name).length, ...rows.map((row) => [...cellOf(row[name])].length)),
+  );
+}
+
+async function* piecesOf(rows: AsyncIterable<Row>): AsyncGenerator<readonly Row[]> {
+  let piece: Row[] = [];
+  for await (const row of rows) {
+    piece.push(row);
+    if (piece.length < PIECE) continue;
+    yield piece;
+    piece = [];
+  }
+  if (piece.length > 0) yield piece;
+}
+
+function headingOf(name: string): string {
+  return name
+    .replace(/[A-Z]/g, (letter) => ` ${letter}`)
+    .replaceAll('_', ' ')
+    .toUpperCase();
+}
+
+/** What tells one thing from another, of those that are a part of a row. */
+const NAMES = ['name', 'email', 'uid', 'text', 'title', 'id'];
+
+/** @returns a value in a few words */
+export function cellOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'string') return cut(value);
+  if (typeof value !== 'object') return JSON.stringify(value);
+  if (Array.isArray(value)) return cut(value.map(cellOf).join(', '));
+  const named = NAMES.map((name) => (value as Row)[name]).find((one) => one !== null && one !== undefined);
+  return named === undefined ? cut(JSON.stringify(value)) : cellOf(named);
+}
+
+function cut(text: string): string {
+  const line = text.replace(/\s+/g, ' ');
+  return [...line].length <= WIDEST ? line : `${[...line].slice(0, WIDEST - 1).join('')}…`;
+}

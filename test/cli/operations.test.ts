@@ -1,0 +1,225 @@
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callsOf, NOUNS } from '../../src/cli/nouns.ts';
+import { operationKeys } from '../../src/cli/description.ts';
+import { run } from '../../src/cli/program.ts';
+import { newVisitor } from '../harness/visitor.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+import { type CommandLine, startCommandLine } from './command-line.ts';
+
+let assay: CommandLine;
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let admin: { id: number; email: string; token: string };
+beforeAll(async () => {
+  assay = await startCommandLine();
+  server = await startTestServer();
+  world = worldOf(server);
+  await assay.json('organization', 'create', 'acme', '--name', 'Acme');
+  await world.organization('acme');
+  await world.assessment('acme', 'acme-web');
+  admin = await world.user({ organization: 'acme', admin: true });
+});
+afterAll(async () => {
+  await assay.close();
+  await server.close();
+});
+
+const there = () => ({ ASSAY_SERVER: server.origin, ASSAY_TOKEN: admin.token });
+const onServer = async (...args: string[]) => {
+  const { code, stdout, stderr } = await assay.run(args, { env: there() });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+};
+
+describe('The commands that are made from the operations', () => {
+  it('are one for every operation', () => {
+    const calls = Object.values(NOUNS).flatMap(callsOf);
+    expect(new Set(calls).size).toBe(calls.length);
+    expect(operationKeys().filter((key) => !calls.includes(key))).toEqual([]);
+  });
+});
+
+describe('On the data folder, a command', () => {
+  it('creates, changes, lists and deletes as the operator, without a token', async () => {
+    const organization = (await assay.json('organization', 'list'))[0].id as number;
+    const of = ['--organization-profile-id', String(organization)];
+    const created = await assay.json('tag', 'create', '--name', 'to check', ...of);
+    expect(created).toMatchObject({ name: 'to check', organization_profile_id: organization });
+    const id = String(created.id);
+    expect(await assay.json('tag', 'update', id, '--name', 'checked')).toMatchObject({ name: 'checked' });
+    expect(await assay.json('tag', 'list')).toEqual([{ ...created, name: 'checked', count: 0 }]);
+    expect((await assay.run(['tag', 'delete', id])).stdout).toBe('Deleted.\n');
+    expect(await assay.json('tag', 'list')).toEqual([]);
+    expect((await assay.run(['tag', 'list'])).stdout).toBe('There is none.\n');
+  });
+
+  it('tells what is wrong in one line, by the names of its options', async () => {
+    for (const [args, words] of [
+      [['tag', 'create', '--name', ' ', '--organization-profile-id', '1'], /^assay: --name /],
+      [['tag', 'update', '999999', '--name', 'x'], /^assay: .*not exist/],
+      [['group', 'member', 'list', '999999'], /^assay: .*not exist/],
+      [['asset', 'port', 'list', 'acme', 'none'], /^assay: \S/],
+    ] as const) {
+      const { code, stdout, stderr } = await assay.run(args);
+      expect({ args, code, stdout }).toEqual({ args, code: 1, stdout: '' });
+      expect(stderr).toMatch(words);
+      expect(stderr).toMatch(/^assay: .*\n$/);
+    }
+  });
+
+  it('refuses what cannot be sent, before it is', async () => {
+    for (const [args, words] of [
+      [['tag', 'create'], "required option '--name <text>' not specified"],
+      [['tag', 'create', '--name', 'x', '--organization-profile-id', 'y'], 'It must be a whole number.'],
+      [['tag', 'list', '--json', '--csv'], 'cannot be used with'],
+      [['tag', 'list', '--limit', '0'], 'It must be a whole number from 1.'],
+      [['tag', 'list', '--token', 'x'], '--token is for a server.'],
+      [['tag', 'create', '--json-body', '/nowhere'], '/nowhere cannot be read (ENOENT)'],
+    ] as const) {
+      const { code, stdout, stderr } = await assay.run(args);
+      expect({ args, code, stdout }).toEqual({ args, code: 2, stdout: '' });
+      expect(stderr).toContain(words);
+    }
+  });
+});
+
+describe('On a server, a command', () => {
+  it('works as who has the token, by the same words', async () => {
+    const created = JSON.parse(await onServer('tag', 'create', '--name', 'remote', '--json'));
+    expect(created).toMatchObject({ name: 'remote' });
+    const shown = await onServer('tag', 'update', String(created.id), '--name', 'far away');
+    expect(shown).toMatch(/^name +far away$/m);
+    const flags = ['--server', server.origin, '--token', admin.token];
+    expect((await assay.run(['tag', 'list', ...flags])).stdout).toMatch(/^ID +NAME .*\n\d+ +far away /);
+    expect(await assay.json('tag', 'list', ...flags)).toEqual([{ ...created, name: 'far away', count: 0 }]);
+    expect(JSON.parse(await onServer('tag', 'delete', String(created.id), '--json'))).toEqual({
+      id: String(created.id),
+      done: true,
+    });
+  });
+
+  it('reads lists to their end, in each of four forms', async () => {
+    const names = Array.from({ length: 205 }, (_, index) => `many ${String(index).padStart(3, '0')}`);
+    for (const name of names) await world.vulnerabilityTag('acme', name);
+    const args = ['tag', 'list', '--search', 'many '];
+    const json = JSON.parse(await onServer(...args, '--json')) as { name: string }[];
+    expect(json.map(({ name }) => name)).toEqual(names);
+    const lines = (await onServer(...args, '--jsonl')).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(json);
+    const csv = (await onServer(...args, '--csv')).split('\r\n');
+    expect(csv[0]).toBe('id,name,editable,organization_profile_id,count');
+    expect(csv.slice(1, -1).map((line) => line.split(',')[1])).toEqual(names);
+    const table = (await onServer(...args)).trimEnd().split('\n');
+    expect(table).toHaveLength(1 + names.length);
+    expect(new Set(table.map((line) => line.length)).size).toBeLessThanOrEqual(3);
+    expect((await onServer(...args, '--limit', '3', '--jsonl')).trimEnd().split('\n')).toHaveLength(3);
+  });
+
+  it('does what it does on the data folder where that has a form of its own', async () => {
+    const people = JSON.parse(await onServer('user', 'list', '--json')) as { email: string }[];
+    expect(people.map(({ email }) => email)).toContain(admin.email);
+    expect(await onServer('user', 'create', '--email', 'new@acme.example', '--json')).toContain('invite_url');
+    const { code, stderr } = await assay.run(['user', 'create', '--email', 'staff@acme.example', '--staff'], {
+      env: there(),
+    });
+    expect([code, stderr]).toEqual([2, 'assay: --staff is for the data folder only.\n']);
+    // Where an option is the operation's alone, it is the operation on the data folder too.
+    expect(await assay.json('user', 'list', '--no-banned')).toEqual([]);
+  });
+
+  it('takes whole bodies, and puts its options on top', async () => {
+    const file = join(assay.database.dataDirectory, 'tag.json');
+    writeFileSync(file, JSON.stringify({ name: 'from a file' }));
+    expect(await onServer('tag', 'create', '--json-body', file)).toMatch(/^name +from a file$/m);
+    const { stdout } = await assay.run(['tag', 'create', '--json-body', '-', '--name', 'on top'], {
+      env: there(),
+      input: JSON.stringify({ name: 'below' }),
+    });
+    expect(stdout).toMatch(/^name +on top$/m);
+    rmSync(file);
+  });
+
+  it('says so when it is not let in, or nobody answers', async () => {
+    const refused = await assay.run(['tag', 'list'], {
+      env: { ASSAY_SERVER: server.origin, ASSAY_TOKEN: 'assay_nonsense' },
+    });
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^assay: .*assay login/)]);
+    const silent = await assay.run(['tag', 'list', '--server', 'http://127.0.0.1:2', '--token', 'x']);
+    expect(silent.code).toBe(1);
+    expect(silent.stderr).toBe('assay: The server at http://127.0.0.1:2 does not answer (ECONNREFUSED).\n');
+    const tokenless = await assay.run(['tag', 'list', '--server', server.origin]);
+    expect([tokenless.code, tokenless.stderr]).toEqual([
+      2,
+      expect.stringContaining(`run "assay login ${server.origin}"`),
+    ]);
+    const both = await assay.run(['tag', 'list', '--server', server.origin, '--data', 'x']);
+    expect(both.code).toBe(2);
+  });
+});
+
+describe('assay login', () => {
+  it('signs in with a browser, keeps what it gets to itself, renews it, and gives it back', async () => {
+    const folder = join(assay.database.dataDirectory, 'settings');
+    const file = join(folder, 'assay/login.json');
+    const account = await world.account({ organization: 'acme' });
+    const browser = newVisitor(server);
+    await browser.signIn(account.email, account.password);
+
+    const env = { XDG_CONFIG_HOME: folder };
+    const command = (...args: string[]) => {
+      const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+      const texts = { stdout: '', stderr: '' };
+      stdout.on('data', (chunk: Buffer) => (texts.stdout += chunk.toString()));
+      stderr.on('data', (chunk: Buffer) => (texts.stderr += chunk.toString()));
+      return { stderr, texts, code: run(args, { stdin, stdout, stderr, env }) };
+    };
+    const login = command('login', server.origin, '--no-browser');
+    const address = await new Promise<string>((resolve, reject) => {
+      login.stderr.on('data', () => {
+        const found = /^http\S+$/m.exec(login.texts.stderr)?.[0];
+        if (found !== undefined) resolve(found);
+      });
+      void login.code.then((code) => reject(new Error(`It ended with ${code}: ${login.texts.stderr}`)));
+    });
+    const path = address.slice(server.origin.length);
+    const page = await browser.open(path);
+    expect(page.text).toContain('Command line');
+    const answer = await browser.submit(page, { decision: 'allow' }, path);
+    // Somebody else on this machine knows the port, and not the rest.
+    const strange = new URL(answer.location ?? '');
+    strange.searchParams.set('state', 'guessed');
+    expect((await fetch(strange)).status).toBe(404);
+    expect(await (await fetch(answer.location ?? '')).text()).toContain('You are signed in.');
+    expect(await login.code).toBe(0);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+
+    const whoami = async () => {
+      const { code, texts } = command('user', 'whoami', '--json');
+      expect([await code, texts.stderr]).toEqual([0, '']);
+      return JSON.parse(texts.stdout) as { email: string };
+    };
+    expect(await whoami()).toMatchObject({ email: account.email });
+
+    const saved = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(file, JSON.stringify({ ...saved, expires_at: 0 }));
+    // Two at once: a refresh token that were used twice would end all of it.
+    expect(await Promise.all([whoami(), whoami()])).toEqual([
+      expect.objectContaining({ email: account.email }),
+      expect.objectContaining({ email: account.email }),
+    ]);
+    const renewed = JSON.parse(readFileSync(file, 'utf8'));
+    expect(renewed.refresh_token).not.toBe(saved.refresh_token);
+
+    const logout = command('logout');
+    expect([await logout.code, logout.texts.stderr]).toEqual([0, '']);
+    const headers = { authorization: `Bearer ${renewed.access_token}` };
+    expect((await server.request('GET', '/v1/users/whoami', { headers })).status).toBe(401);
+    expect(() => statSync(file)).toThrow('ENOENT');
+    const again = command('logout');
+    expect([await again.code, again.texts.stderr]).toEqual([1, 'assay: Nobody is signed in.\n']);
+  });
+});
