@@ -62,6 +62,42 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     path: `/v1/assessment_tags/${other.assessmentTag}`,
     body: { name: 'stolen' },
   }),
+  '16 read a vulnerability': (other) => ({
+    method: 'GET',
+    path: `/v1/vulnerabilities/${other.vulnerability}`,
+  }),
+  '17 the catalogue of statuses': () => ({ method: 'GET', path: '/v1/vulnerability_statuses' }),
+  '18 report a vulnerability in an assessment': (other) => ({
+    method: 'POST',
+    path: '/v1/vulnerabilities',
+    body: { assessment_id: other.assessment, title: 'stolen', severity: 'Low' },
+  }),
+  '18 name things in an own vulnerability': (other, own) => ({
+    method: 'POST',
+    path: '/v1/vulnerabilities',
+    body: {
+      assessment_id: own.assessment,
+      title: 'stolen',
+      severity: 'Low',
+      tags: [other.vulnerabilityTag],
+      asset_uids: [other.asset],
+      assignee_id: other.userId,
+    },
+  }),
+  '19 edit a vulnerability': (other) => ({
+    method: 'PUT',
+    path: `/v1/vulnerabilities/${other.vulnerability}`,
+    body: { title: 'stolen', severity: 'Low' },
+  }),
+  '19 move an own vulnerability': (other, own) => ({
+    method: 'PUT',
+    path: `/v1/vulnerabilities/${own.vulnerability}`,
+    body: { title: 'stolen', severity: 'Low', assessment_id: other.assessment, asset_uids: [other.asset] },
+  }),
+  '20 delete a vulnerability': (other) => ({
+    method: 'DELETE',
+    path: `/v1/vulnerabilities/${other.vulnerability}`,
+  }),
   '5 update a vulnerability': (other) => ({
     method: 'PATCH',
     path: `/v1/vulnerabilities/${other.vulnerability}`,

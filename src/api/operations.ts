@@ -15,6 +15,7 @@ import { COMMENT_OPERATIONS } from './v1/comments.ts';
 import { RETEST_OPERATIONS } from './v1/retests.ts';
 import { TIMELINE_OPERATIONS } from './v1/timeline.ts';
 import { AUDIT_EVENT_OPERATIONS } from './v1/audit-events.ts';
+import { REPORTED_VULNERABILITY_OPERATIONS } from './v1/reported-vulnerabilities.ts';
 import { USER_OPERATIONS } from './v1/users.ts';
 import { VULNERABILITY_TAG_OPERATIONS } from './v1/vulnerability-tags.ts';
 import { VULNERABILITY_OPERATIONS } from './v1/vulnerabilities.ts';
@@ -34,6 +35,7 @@ export const OPERATIONS: Readonly<Record<AreaName, readonly DeclareOperation[]>>
     ...COMMENT_OPERATIONS,
     ...RETEST_OPERATIONS,
     ...TIMELINE_OPERATIONS,
+    ...REPORTED_VULNERABILITY_OPERATIONS,
   ],
   tagging: [...ASSET_TAG_OPERATIONS, ...EXISTING_ASSET_TAG_OPERATIONS],
   asset: [...ASSET_OPERATIONS, ...LISTING_OPERATIONS],

@@ -16,7 +16,9 @@ interface Described {
   responses: Record<string, any>;
 }
 
-const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+/** With milliseconds; those that older clients know to the second, in another form. */
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3}Z|\+00:00)$/;
+const DATE = /^\d{4}-\d\d-\d\d$/;
 
 /**
  * Holds answers to an API description: the status, the media type and the body, which may have nothing beside what is
@@ -24,7 +26,7 @@ const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
  * @returns a function that throws for an answer of a described operation that is not as described
  */
 export function answerCheckOf(document: any): (method: string, path: string, answer: Answer) => void {
-  const ajv = new Ajv2020({ strict: false, formats: { 'date-time': DATE_TIME } });
+  const ajv = new Ajv2020({ strict: false, formats: { 'date-time': DATE_TIME, date: DATE } });
   ajv.addSchema({ $id: 'description', components: { schemas: closed(document.components.schemas) } });
   const operations = Object.entries<any>(document.paths).flatMap(
     ([path, { servers: _servers, ...methods }]) =>

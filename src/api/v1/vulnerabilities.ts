@@ -12,6 +12,7 @@ import { DateTime, MAX_RESULTS, nameText, storedText } from '../../http/schemas.
 import { versioned } from '../../http/versions.ts';
 import { idPath, V1_ACCESS } from './row-ids.ts';
 import { vulnerabilityTagBody, VulnerabilityTagBody } from './vulnerability-tags.ts';
+import { AttachmentBody, attachmentBody } from './whole-vulnerability.ts';
 
 /** The largest integer that JSON carries exactly, and the largest id. */
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
@@ -42,17 +43,6 @@ const UpdateBody = Type.Object(
   { title: 'Vulnerability update' },
 );
 
-const AttachmentBody = Type.Object(
-  {
-    id: Type.Integer(),
-    filename: storedText('request.txt'),
-    content_type: storedText('text/plain'),
-    file_size: Type.Integer({ description: 'Bytes.', examples: [2048] }),
-    created_at: DateTime,
-  },
-  { title: 'Attachment' },
-);
-
 const VulnerabilityBody = Type.Object(
   {
     id: Type.Integer(),
@@ -66,7 +56,7 @@ const VulnerabilityBody = Type.Object(
     tags: Type.Array(VulnerabilityTagBody, { maxItems: MAX_RESULTS }),
     attachments: Type.Array(AttachmentBody, { maxItems: MAX_RESULTS }),
   },
-  { title: 'Vulnerability' },
+  { title: 'Updated vulnerability' },
 );
 
 const declareUpdateVulnerability = ({ clock, db }: Context) =>
@@ -109,7 +99,7 @@ function vulnerabilityBody(vulnerability: Vulnerability) {
     created_at: isoTime(createdAt),
     updated_at: isoTime(updatedAt),
     tags: vulnerability.tags.map(vulnerabilityTagBody),
-    attachments: vulnerability.attachments.map((file) => ({ ...file, created_at: isoTime(file.created_at) })),
+    attachments: vulnerability.attachments.map(attachmentBody),
   };
 }
 

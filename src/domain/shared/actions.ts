@@ -85,6 +85,7 @@ const CHANGES = {
   'user.set-password': 'user',
   'user.set-role': 'user',
   'vulnerability.create': 'vulnerability',
+  'vulnerability.delete': 'vulnerability',
   'vulnerability.update': 'vulnerability',
   'vulnerability-tag.create': 'vulnerability-tag',
   'vulnerability-tag.delete': 'vulnerability-tag',

@@ -1,0 +1,109 @@
+import cvss from 'ae-cvss-calculator';
+
+/** What a metric may be; those of the first part have to be there. */
+interface Grammar {
+  base: Readonly<Record<string, string>>;
+  others: Readonly<Record<string, string>>;
+}
+
+const BASE_3 = { AV: 'NALP', AC: 'LH', PR: 'NLH', UI: 'NR', S: 'UC', C: 'NLH', I: 'NLH', A: 'NLH' };
+/** X is a metric that is left open. */
+const OTHERS_3 = {
+  E: 'XHFPU',
+  RL: 'XUWTO',
+  RC: 'XCRU',
+  CR: 'XHML',
+  IR: 'XHML',
+  AR: 'XHML',
+  MAV: 'XNALP',
+  MAC: 'XLH',
+  MPR: 'XNLH',
+  MUI: 'XNR',
+  MS: 'XUC',
+  MC: 'XNLH',
+  MI: 'XNLH',
+  MA: 'XNLH',
+};
+const GRAMMAR_3: Grammar = { base: BASE_3, others: OTHERS_3 };
+const GRAMMAR_4: Grammar = {
+  base: {
+    AV: 'NALP',
+    AC: 'LH',
+    AT: 'NP',
+    PR: 'NLH',
+    UI: 'NPA',
+    VC: 'HLN',
+    VI: 'HLN',
+    VA: 'HLN',
+    SC: 'HLN',
+    SI: 'HLN',
+    SA: 'HLN',
+  },
+  others: {
+    E: 'XAPU',
+    CR: 'XHML',
+    IR: 'XHML',
+    AR: 'XHML',
+    MAV: 'XNALP',
+    MAC: 'XLH',
+    MAT: 'XNP',
+    MPR: 'XNLH',
+    MUI: 'XNPA',
+    MVC: 'XHLN',
+    MVI: 'XHLN',
+    MVA: 'XHLN',
+    MSC: 'XHLN',
+    MSI: 'XSHLN',
+    MSA: 'XSHLN',
+    S: 'XNP',
+    AU: 'XNY',
+    R: 'XAUI',
+    V: 'XDC',
+    RE: 'XLMH',
+  },
+};
+/** The provider's urgency of 4.0 is the one metric whose values are words. */
+const URGENCIES = ['X', 'Clear', 'Green', 'Amber', 'Red'];
+
+const VERSIONS = {
+  '3.0': { grammar: GRAMMAR_3, calculator: cvss.Cvss3P0 },
+  '3.1': { grammar: GRAMMAR_3, calculator: cvss.Cvss3P1 },
+  '4.0': { grammar: GRAMMAR_4, calculator: cvss.Cvss4P0 },
+};
+
+const LONGEST_VECTOR = 512;
+
+/**
+ * Reads a vector of CVSS 3.0, 3.1 or 4.0 (first.org/cvss): each metric once, all of the base, in whatever order.
+ * @returns the score of all that it says, from 0 to 10 with one decimal; `undefined` for what is no such vector
+ */
+export function scoreOf(vector: string): number | undefined {
+  if (vector.length > LONGEST_VECTOR) return undefined;
+  const [head = '', ...metrics] = vector.split('/');
+  const name = head.replace(/^CVSS:/, '');
+  if (!head.startsWith('CVSS:') || !Object.hasOwn(VERSIONS, name)) return undefined;
+  const version = VERSIONS[name as keyof typeof VERSIONS];
+  if (!fits(version.grammar, metrics)) return undefined;
+  const { overall } = new version.calculator(vector).calculateScores(false);
+  return typeof overall === 'number' && overall >= 0 && overall <= 10 ? overall : undefined;
+}
+
+function fits(grammar: Grammar, metrics: readonly string[]): boolean {
+  const seen = new Set<string>();
+  for (const metric of metrics) {
+    const [name = '', value = '', ...more] = metric.split(':');
+    if (more.length > 0 || seen.has(name)) return false;
+    seen.add(name);
+    if (name === 'U' && grammar === GRAMMAR_4) {
+      if (!URGENCIES.includes(value)) return false;
+      continue;
+    }
+    const values = Object.hasOwn(grammar.base, name)
+      ? grammar.base[name]
+      : Object.hasOwn(grammar.others, name)
+        ? grammar.others[name]
+        : undefined;
+    if (values === undefined || value.length !== 1 || !values.includes(value)) return false;
+  }
+  return Object.keys(grammar.base).every((name) => seen.has(name));
+}
