@@ -405,6 +405,10 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     body: { criticality: 'high' },
   }),
   '78 delete an asset': (other) => ({ method: 'DELETE', path: `/api/asset/v2/assets/${other.spareAsset}` }),
+  '79 list assets of a listing': (other) => ({
+    method: 'GET',
+    path: `/api/asset/v2/listings/${other.assessment}/assets`,
+  }),
   '14 read ports': (other) => ({
     method: 'GET',
     path: `/api/streaming/v1/${other.organization}/assets/${other.asset}/ports`,

@@ -7,21 +7,23 @@ import { DateTime, MAX_RESULTS, orNull, storedText } from '../../http/schemas.ts
 
 export const EXAMPLE_ASSET = '5f0c1e2d3b4a59687786a5b4';
 
+export const AssetScopeRules = Type.Array(
+  Type.Object(
+    {
+      rule: Type.String({
+        maxLength: MAX_SCOPE_RULE_LENGTH,
+        examples: ['Only between 22:00 and 06:00 UTC'],
+      }),
+    },
+    { title: 'Asset scope rule' },
+  ),
+  { maxItems: MAX_RESULTS },
+);
+
 const AssetListing = Type.Object(
   {
     listingUid: Type.String({ maxLength: 50, examples: ['acme-web-2026'] }),
-    scopeRules: Type.Array(
-      Type.Object(
-        {
-          rule: Type.String({
-            maxLength: MAX_SCOPE_RULE_LENGTH,
-            examples: ['Only between 22:00 and 06:00 UTC'],
-          }),
-        },
-        { title: 'Asset scope rule' },
-      ),
-      { maxItems: MAX_RESULTS },
-    ),
+    scopeRules: AssetScopeRules,
   },
   { title: 'Asset listing' },
 );

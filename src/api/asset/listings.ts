@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
+import { ASSET_READ_SCOPES, ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import type { Context } from '../../context.ts';
 import {
   changeListingAssets,
@@ -7,8 +7,13 @@ import {
   MAX_SCOPE_RULES,
   planListingChange,
 } from '../../domain/assessments/listings.ts';
+import { ASSET_TYPES, CRITICALITIES } from '../../domain/assets/assets.ts';
+import { findListing, listingAssetList } from '../../domain/assets/listing-asset-list.ts';
+import { isoTime } from '../../domain/shared/time.ts';
+import { listOperation } from '../../http/lists.ts';
 import { operation } from '../../http/operation.ts';
-import { MAX_TEXT } from '../../http/schemas.ts';
+import { DateTime, MAX_TEXT, storedText } from '../../http/schemas.ts';
+import { AssetScopeRules, EXAMPLE_ASSET } from './asset-bodies.ts';
 
 /** The specification leaves the end of the pattern open: a longer uid is well-formed, and no row has it. */
 const ListingPath = Type.Object({
@@ -88,4 +93,45 @@ const declareChangeListingAssets = ({ clock, config, db }: Context) =>
     },
   });
 
-export const LISTING_OPERATIONS = [declareChangeListingAssets];
+const ListedAssetBody = Type.Object(
+  {
+    assetUid: Type.String({ maxLength: 24, examples: [EXAMPLE_ASSET] }),
+    location: storedText('192.0.2.10'),
+    assetType: Type.String({ enum: [...ASSET_TYPES], maxLength: 16, examples: ['host'] }),
+    criticality: Type.String({ enum: [...CRITICALITIES], maxLength: 16, examples: ['high'] }),
+    scopeRules: AssetScopeRules,
+    createdAt: DateTime,
+  },
+  { title: 'Asset of a listing' },
+);
+
+const declareListListingAssets = (context: Context) =>
+  listOperation(context, {
+    id: 'listListingAssets',
+    number: 79,
+    summary: 'List assets of a listing',
+    description:
+      'The assets of a listing that your token reaches, by location, with their scope rules in it.',
+    path: '/v2/listings/:listingUid/assets',
+    access: { scopes: ASSET_READ_SCOPES, schemes: 'bearer' },
+    params: ListingPath,
+    style: 'flat',
+    list: listingAssetList,
+    filters: {
+      assetType: 'Of one of these types.',
+      search: 'A part of the name or the location, without regard to case.',
+    },
+    usualSort: { order: 'location' },
+    within: async (reading, { listingUid }) => ({ listing: [await findListing(reading, listingUid)] }),
+    schema: ListedAssetBody,
+    row: (asset) => ({
+      assetUid: asset.uid,
+      location: asset.location,
+      assetType: asset.type,
+      criticality: asset.criticality,
+      scopeRules: asset.scopeRules.map((rule) => ({ rule })),
+      createdAt: isoTime(asset.createdAt),
+    }),
+  });
+
+export const LISTING_OPERATIONS = [declareChangeListingAssets, declareListListingAssets];

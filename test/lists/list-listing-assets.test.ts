@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { walkList } from '../harness/list-walk.ts';
+import { expectProblem } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+type Row = Readonly<Record<string, any>>;
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let admin: TestUser;
+let member: TestUser;
+const path = (uid: string) => `/api/asset/v2/listings/${uid}/assets`;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  world = worldOf(server);
+  await world.organization('listed');
+  await world.assessment('listed', 'listed-web');
+  await world.assessment('listed', 'listed-api');
+  admin = await world.user({ organization: 'listed', admin: true });
+  member = await world.user({ organization: 'listed' });
+  await world.access('listed-web', member.id);
+  for (const [index, location] of ['10.0.0.2', '10.0.0.10', '10.0.0.1', 'mail.example'].entries()) {
+    const asset = await world.asset({
+      organization: 'listed',
+      type: 'host',
+      name: `Host ${index}`,
+      location,
+    });
+    await world.list('listed-web', asset.uid, index === 0 ? ['at night', 'gently'] : undefined);
+    if (index === 1) await world.list('listed-api', asset.uid, ['another rule']);
+  }
+  const site = await world.asset({
+    organization: 'listed',
+    location: 'https://shop.example/',
+    criticality: 'high',
+  });
+  await world.list('listed-web', site.uid);
+  await world.asset({ organization: 'listed', type: 'host', location: '10.0.0.3' });
+});
+afterAll(() => server.close());
+
+describe('Operation 79: list assets of a listing', () => {
+  it('in every way that it can be read', async () => {
+    const rows = await walkList(server, {
+      operation: 'listListingAssets',
+      path: path('listed-web'),
+      token: member.token,
+      key: 'assetUid',
+      style: 'flat',
+      filters: {
+        'assetType[]': { value: ['host'], fits: ({ assetType }: Row) => assetType === 'host' },
+        search: { value: '10.0.0.1', fits: ({ location }: Row) => location.startsWith('10.0.0.1') },
+      },
+      orders: {},
+      atLeast: 5,
+    });
+    expect(rows.map(({ location }) => location)).toEqual([
+      '10.0.0.1',
+      '10.0.0.10',
+      '10.0.0.2',
+      'https://shop.example/',
+      'mail.example',
+    ]);
+    expect(rows[2]).toEqual({
+      assetUid: expect.stringMatching(/^[0-9a-f]{24}$/),
+      location: '10.0.0.2',
+      assetType: 'host',
+      criticality: 'undefined',
+      scopeRules: [{ rule: 'at night' }, { rule: 'gently' }],
+      createdAt: expect.any(String),
+    });
+    expect(rows[1]?.['scopeRules']).toEqual([]);
+  });
+
+  it('404 for a listing out of reach, and for what is none', async () => {
+    for (const uid of ['listed-api', 'no-such']) {
+      const response = await server.request('GET', path(uid), { token: member.token });
+      expectProblem(server, response, { area: 'asset', status: 404, kind: 'not-found' });
+    }
+    const { body } = await server.request('GET', path('listed-api'), { token: admin.token });
+    expect(body).toMatchObject([{ location: '10.0.0.10', scopeRules: [{ rule: 'another rule' }] }]);
+  });
+
+  it('leaves out what the scopes of a token do not cover', async () => {
+    const boss = await world.asset({
+      organization: 'listed',
+      type: 'host',
+      location: '10.9.9.9',
+      writableBy: 'boss',
+    });
+    await world.list('listed-api', boss.uid);
+    const { token } = await world.token(admin.id, { scopes: ['asset_client_ow'] });
+    const { body } = await server.request('GET', path('listed-api'), { token });
+    expect(body.map(({ location }: Row) => location)).toEqual(['10.0.0.10']);
+  });
+});
