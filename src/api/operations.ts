@@ -16,6 +16,7 @@ import { RETEST_OPERATIONS } from './v1/retests.ts';
 import { TIMELINE_OPERATIONS } from './v1/timeline.ts';
 import { AUDIT_EVENT_OPERATIONS } from './v1/audit-events.ts';
 import { REPORTED_VULNERABILITY_OPERATIONS } from './v1/reported-vulnerabilities.ts';
+import { ORGANIZATION_OPERATIONS } from './v1/organizations.ts';
 import { USER_OPERATIONS } from './v1/users.ts';
 import { VULNERABILITY_TAG_OPERATIONS } from './v1/vulnerability-tags.ts';
 import { VULNERABILITY_OPERATIONS } from './v1/vulnerabilities.ts';
@@ -28,6 +29,7 @@ export const OPERATIONS: Readonly<Record<AreaName, readonly DeclareOperation[]>>
     ...ASSESSMENT_GROUP_OPERATIONS,
     ...TESTING_HOURS_OPERATIONS,
     ...USER_OPERATIONS,
+    ...ORGANIZATION_OPERATIONS,
     ...AUDIT_EVENT_OPERATIONS,
     ...TOKEN_OPERATIONS,
     ...VULNERABILITY_TAG_OPERATIONS,

@@ -15,4 +15,5 @@ interface OrganizationTable {
   created_at: number;
   /** Whether its users must have a second factor to sign in. */
   require_second_factor: Generated<number>;
+  version: Generated<number>;
 }

@@ -1,5 +1,6 @@
 import type { Act } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
+import { holdingRows } from '../../db/portable.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, invalid, missing } from '../shared/failure.ts';
 import { cleanName } from '../shared/names.ts';
@@ -24,6 +25,44 @@ export interface Organization {
  */
 export function createOrganization(tx: Transaction, act: Act, input: NewOrganization): Promise<Organization> {
   return create(tx, act, 'organization', input);
+}
+
+/** Keeps others from changing an organization until the unit of work is over. */
+export async function holdOrganization(tx: Transaction, uid: string): Promise<void> {
+  await tx
+    .selectFrom('organizations')
+    .select('id')
+    .where('uid', '=', uid)
+    .modifyEnd(holdingRows(tx))
+    .execute();
+}
+
+/**
+ * Changes what an organization is called.
+ * @throws Failure `missing` for an unknown one, `invalid` for a bad name
+ */
+export async function renameOrganization(
+  tx: Transaction,
+  act: Act,
+  uid: string,
+  name: string,
+): Promise<void> {
+  const clean = cleanName('name', name);
+  const organization = await organizationByUid(tx, uid);
+  if (organization === undefined) throw missing(`organization ${uid}`);
+  if (organization.name === clean) return;
+  await tx
+    .updateTable('organizations')
+    .set((eb) => ({ name: clean, version: eb('version', '+', 1) }))
+    .where('id', '=', organization.id)
+    .execute();
+  await recordChange(tx, act, {
+    action: 'organization.update',
+    object: ['organization', uid],
+    organizationId: organization.id,
+    before: { name: organization.name },
+    after: { name: clean },
+  });
 }
 
 /** Creates a group of organizations, empty; its uid is of the same form, and of the same space, as theirs. */
@@ -58,7 +97,7 @@ async function create(
       : { action: 'organization-group.create', object: ['organization-group', uid] }),
     organizationId: row.id,
     before: null,
-    after: { uid, name: clean },
+    after: { uid, name: clean, ...(kind === 'organization' ? { require_second_factor: false } : {}) },
   });
   return { id: row.id, uid, name: clean };
 }

@@ -1,13 +1,18 @@
 import { emailKey, isEmail } from '../../auth/email-addresses.ts';
 import { randomText } from '../../auth/secrets.ts';
-import type { Act } from '../../auth/callers.ts';
+import type { Act, Caller } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, invalid, missing } from '../shared/failure.ts';
 import { credentialsChanged } from '../tokens/credentials.ts';
 import { nameKey } from '../../db/portable.ts';
 import { assessmentsNamed, setAssessmentsGivenTo } from '../assessments/user-access.ts';
-import { organizationByUid } from '../organizations/organizations.ts';
+import {
+  createOrganization,
+  type NewOrganization,
+  type Organization,
+  organizationByUid,
+} from '../organizations/organizations.ts';
 import { cleanPersonName } from './person-names.ts';
 
 export interface NewUser {
@@ -164,6 +169,23 @@ async function setAssignment(
   await tx.deleteFrom('staff_organizations').where('user_id', '=', userId).execute();
   for (const id of new Set(ids))
     await tx.insertInto('staff_organizations').values({ user_id: userId, organization_id: id }).execute();
+}
+
+/**
+ * Creates an organization for a caller: staff who are assigned to organizations are assigned to it as well.
+ * @throws Failure `forbidden` for who is no staff, and as `createOrganization` does
+ */
+export async function createOrganizationAs(
+  tx: Transaction,
+  act: Act<Caller>,
+  input: NewOrganization,
+): Promise<Organization> {
+  const { staff, assigned, userId } = act.actor;
+  if (!staff) throw new Failure('forbidden', 'Only platform staff create organizations.');
+  const organization = await createOrganization(tx, act, input);
+  if (assigned !== null && userId !== null)
+    await assignStaff(tx, act, userId, [...(await assignmentOf(tx, userId)), organization.uid]);
+  return organization;
 }
 
 /** @returns the uids of the organizations that a staff user is assigned to */

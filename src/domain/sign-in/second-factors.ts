@@ -231,7 +231,7 @@ export async function requireSecondFactor(
   if (organization === undefined) throw missing(`organization ${organizationUid}`);
   const changed = await tx
     .updateTable('organizations')
-    .set({ require_second_factor: required ? 1 : 0 })
+    .set((eb) => ({ require_second_factor: required ? 1 : 0, version: eb('version', '+', 1) }))
     .where('id', '=', organization.id)
     .where('require_second_factor', '=', required ? 0 : 1)
     .returning('id')

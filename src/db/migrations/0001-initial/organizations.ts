@@ -8,8 +8,11 @@ export const organizationsTables = ({ id, int, text, table, clustered }: Dialect
     kind ${text} not null check (kind in ('organization', 'group')),
     name ${text} not null,
     created_at ${int} not null,
-    require_second_factor ${int} not null default 0 check (require_second_factor in (0, 1))
+    require_second_factor ${int} not null default 0 check (require_second_factor in (0, 1)),
+    version ${int} not null default 1
   ) ${table}`,
+
+  `create index organizations_by_name on organizations (name, id) where kind = 'organization'`,
 
   `create table organization_group_members (
     group_id ${int} not null references organizations (id) on delete cascade,

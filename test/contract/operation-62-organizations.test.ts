@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+import { newVisitor } from '../harness/visitor.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 10, 30);
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let user: TestUser;
+let staff: TestUser;
+let counter = 0;
+beforeAll(async () => {
+  server = await startTestServer({}, () => NOW);
+  world = worldOf(server);
+  staff = await world.user();
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+  user = await world.user({ organization: organization.uid });
+});
+
+const read = (uid: string, token: string) => server.request('GET', `/v1/organizations/${uid}`, { token });
+const create = (body: object, token: string, headers = {}) =>
+  server.request('POST', '/v1/organizations', { token, body, headers });
+const change = (body: object, token = admin.token, headers = {}) =>
+  server.request('PATCH', `/v1/organizations/${organization.uid}`, { token, body, headers });
+const newUid = () => `made${(counter += 1)}`;
+const eventsOf = async (requestId: string | null) =>
+  (await world.auditEvents())
+    .filter(({ request_id }) => request_id === requestId)
+    .map(({ action, before, after }) => [action, JSON.parse(before ?? 'null'), JSON.parse(after ?? 'null')]);
+
+describe('Operation 61 and 62: organizations', () => {
+  it('tells an admin of their own, with what it has', async () => {
+    await world.assessment(organization.uid);
+    await world.asset({ organization: organization.uid });
+    await world.asset({ organization: organization.uid });
+    await world.invited({ organization: organization.uid });
+    const banned = await world.user({ organization: organization.uid });
+    await server.request('DELETE', `/v1/users/${banned.id}`, { token: admin.token });
+    const { status, body } = await read(organization.uid, admin.token);
+    expect([status, body]).toEqual([
+      200,
+      {
+        id: organization.id,
+        uid: organization.uid,
+        name: `Organization ${organization.uid}`,
+        created_at: new Date(NOW).toISOString(),
+        require_second_factor: false,
+        user_count: 3,
+        assessment_count: 1,
+        asset_count: 2,
+      },
+    ]);
+    const list = await server.request('GET', '/v1/organizations', { token: admin.token });
+    expect(list.body).toEqual([body]);
+  });
+
+  it('tells others of theirs, without the counts', async () => {
+    const { body } = await read(organization.uid, user.token);
+    expect([body.user_count, body.assessment_count, body.asset_count]).toEqual([null, null, null]);
+    const list = await server.request('GET', '/v1/organizations', { token: user.token });
+    expect(list.body).toEqual([body]);
+  });
+
+  it('tells staff of those that they reach, and nobody of groups of them', async () => {
+    const elsewhere = await world.organization();
+    await world.organizationGroup(`group${organization.uid}`, [organization.uid]);
+    const assigned = await world.user({ assignedTo: [elsewhere.uid] });
+    expect((await read(organization.uid, staff.token)).body.user_count).toBe(2);
+    expect((await read(elsewhere.uid, assigned.token)).status).toBe(200);
+    for (const [uid, token] of [
+      [organization.uid, assigned.token],
+      [elsewhere.uid, admin.token],
+      [`group${organization.uid}`, staff.token],
+      ['none', staff.token],
+      ['NONE%00', staff.token],
+    ] as const)
+      expect([uid, (await read(uid, token)).status]).toEqual([uid, 404]);
+    const list = await server.request('GET', '/v1/organizations', { token: assigned.token });
+    expect(list.body.map(({ uid }: { uid: string }) => uid)).toEqual([elsewhere.uid]);
+  });
+});
+
+describe('Operation 63: create an organization', () => {
+  it('answers staff 201 with it, and where it is read', async () => {
+    const uid = newUid();
+    const response = await create({ uid, name: ' New ' }, staff.token);
+    expect([response.status, response.body]).toEqual([
+      201,
+      {
+        id: expect.any(Number),
+        uid,
+        name: 'New',
+        created_at: new Date(NOW).toISOString(),
+        require_second_factor: false,
+        user_count: 0,
+        assessment_count: 0,
+        asset_count: 0,
+      },
+    ]);
+    expect(new URL(response.headers.get('location') ?? '').pathname).toBe(`/v1/organizations/${uid}`);
+    expect((await read(uid, staff.token)).headers.get('etag')).toBe(response.headers.get('etag'));
+    expect(await eventsOf(response.headers.get('x-request-id'))).toEqual([
+      ['organization.create', null, { uid, name: 'New', require_second_factor: false }],
+    ]);
+  });
+
+  it('assigns it to staff who are assigned to some', async () => {
+    const assigned = await world.user({ assignedTo: [organization.uid] });
+    const uid = newUid();
+    const response = await create({ uid, name: 'New' }, assigned.token);
+    expect(response.status).toBe(201);
+    expect((await read(uid, assigned.token)).status).toBe(200);
+    expect((await eventsOf(response.headers.get('x-request-id')))[1]).toEqual([
+      'user.assign',
+      { assigned_to: [organization.uid] },
+      { assigned_to: [organization.uid, uid].sort() },
+    ]);
+  });
+
+  it('is for staff alone, before its body is looked at', async () => {
+    expect((await create({ uid: newUid(), name: 'New' }, admin.token)).status).toBe(403);
+    expect((await create({ uid: organization.uid, name: 'New' }, admin.token)).status).toBe(403);
+  });
+
+  it('answers 409 for a uid that an organization or a group has, and 422 for what is none', async () => {
+    await world.organizationGroup(`group${organization.uid}`, []);
+    for (const uid of [organization.uid, `group${organization.uid}`])
+      expect((await create({ uid, name: 'New' }, staff.token)).status).toBe(409);
+    for (const uid of ['', 'Upper', 'a-b', 'a'.repeat(51), 'good\n'])
+      expect((await create({ uid, name: 'New' }, staff.token)).status).toBe(422);
+    expect((await create({ uid: newUid(), name: ' ' }, staff.token)).status).toBe(422);
+  });
+
+  it('is done once', async () => {
+    const uid = newUid();
+    const headers = { 'idempotency-key': uid };
+    const first = await create({ uid, name: 'New' }, staff.token, headers);
+    const second = await create({ uid, name: 'New' }, staff.token, headers);
+    expect([second.status, second.body]).toEqual([201, first.body]);
+  });
+});
+
+describe('Operation 64: change an organization', () => {
+  it('renames it, and tells what changed alone', async () => {
+    const response = await change({ name: ' Other ' });
+    expect([response.status, response.body.name]).toEqual([200, 'Other']);
+    expect(await eventsOf(response.headers.get('x-request-id'))).toEqual([
+      ['organization.update', { name: `Organization ${organization.uid}` }, { name: 'Other' }],
+    ]);
+    const again = await change({ name: 'Other', require_second_factor: null });
+    expect(again.headers.get('etag')).toBe(response.headers.get('etag'));
+    expect(await eventsOf(again.headers.get('x-request-id'))).toEqual([]);
+  });
+
+  it('has its users set up a second factor, and ends the sessions of who has none', async () => {
+    const account = await world.account({ organization: organization.uid });
+    const visitor = newVisitor(server);
+    await visitor.signIn(account.email, account.password);
+    const sessions = () =>
+      server.context.db.read.selectFrom('sessions').selectAll().where('user_id', '=', account.id).execute();
+    expect(await sessions()).toHaveLength(1);
+    const { body } = await change({ require_second_factor: true });
+    expect(body.require_second_factor).toBe(true);
+    expect(await sessions()).toHaveLength(0);
+  });
+
+  it('compares If-Match', async () => {
+    const etag = (await read(organization.uid, admin.token)).headers.get('etag') ?? '';
+    expect((await change({ name: 'One' }, admin.token, { 'if-match': etag })).status).toBe(200);
+    expect((await change({ name: 'Two' }, admin.token, { 'if-match': etag })).status).toBe(412);
+    expect((await change({ name: 'Two' }, user.token, { 'if-match': etag })).status).toBe(403);
+    expect((await read(organization.uid, admin.token)).body.name).toBe('One');
+  });
+
+  it('is for admins of it, and staff who reach it', async () => {
+    expect((await change({ name: 'No' }, user.token)).status).toBe(403);
+    const elsewhere = await world.user({ organization: (await world.organization()).uid, admin: true });
+    expect((await change({ name: 'No' }, elsewhere.token)).status).toBe(404);
+    const assigned = await world.user({ assignedTo: [organization.uid] });
+    expect((await change({ name: 'Yes' }, assigned.token)).status).toBe(200);
+    expect((await change({ name: ' ' })).status).toBe(422);
+    expect((await change({ name: 1 })).status).toBe(400);
+  });
+});
