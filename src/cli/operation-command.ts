@@ -45,7 +45,12 @@ export function addOperation(family: Command, name: string, verb: Verb, operatio
  */
 export function addTwin(command: AssayCommand, verb: Verb, operation: DescribedOperation): void {
   const before = new Set(command.options.map((option) => option.attributeName()));
-  const flags = addFlags(command, operation, flagsOf(operation));
+  const args = new Set(command.registeredArguments.map((argument) => argument.name()));
+  const flags = addFlags(
+    command,
+    operation,
+    flagsOf(operation).filter(({ name }) => !args.has(name)),
+  );
   const known = new Set([...COMMON, ...flags.map(({ option }) => option.attributeName())]);
   const fills = verb.fills ?? {};
   const path = operation.parameters.filter(({ in: place }) => place === 'path');
@@ -68,7 +73,7 @@ export function addTwin(command: AssayCommand, verb: Verb, operation: DescribedO
           command.error(`error: required option '${option.flags}' not specified`);
       return undefined;
     }
-    const args = given.slice(0, -2) as string[];
+    const typed = given.slice(0, -2) as string[];
     const values = valuesOf(command, flags);
     for (const [attribute, fill] of Object.entries(fills)) {
       if (!isGiven(attribute)) continue;
@@ -85,7 +90,7 @@ export function addTwin(command: AssayCommand, verb: Verb, operation: DescribedO
       throw new Refusal(`${foreign.long ?? foreign.flags} is for the data folder only.`, 2);
     const params: Record<string, string> = {};
     for (const [index, argument] of command.registeredArguments.entries()) {
-      const value = args[index];
+      const value = typed[index];
       if (value === undefined) continue;
       const parameter = path[index];
       if (parameter === undefined) values.body[argument.name()] = value;

@@ -161,6 +161,117 @@ describe('On a server, a command', () => {
   });
 });
 
+describe('A day of work on a server', () => {
+  const json = async (...args: string[]) => JSON.parse(await onServer(...args, '--json'));
+
+  it('plans: an assessment, who works on it, and what it is about', async () => {
+    const dates = ['--starts-on', '2026-12-01', '--ends-on', '2026-12-24'];
+    const planned = await json(
+      'assessment',
+      'create',
+      'site-2027',
+      '--name',
+      'Site',
+      '--type',
+      'web',
+      ...dates,
+    );
+    expect(planned).toMatchObject({ uid: 'site-2027', organization_uid: 'acme', starts_on: '2026-12-01' });
+    const changed = await json(
+      'assessment',
+      'update',
+      'site-2027',
+      '--no-ends-on',
+      '--tag-list',
+      'a',
+      '--tag-list',
+      'b',
+    );
+    expect(changed).toMatchObject({ starts_on: '2026-12-01', ends_on: null });
+    expect(changed.tags.map(({ name }: { name: string }) => name)).toEqual(['a', 'b']);
+    expect(await onServer('assessment', 'list', '--search', 'site-20')).toMatch(
+      /^UID +NAME .*\nsite-2027 +Site +web /,
+    );
+    const group = await json('group', 'create', '--name', 'Web team');
+    const tester = await world.user({ organization: 'acme' });
+    await world.member(group.id, tester.uid, 'assessment_member');
+    expect(await onServer('group', 'member', 'list', String(group.id))).toContain(tester.email);
+  });
+
+  it('knows its assets, and takes them out as a file', async () => {
+    const of = ['--organization-uid', 'acme', '--asset-type'];
+    const host = await json(
+      'asset',
+      'create',
+      ...of,
+      'host',
+      '--location',
+      '10.1.2.3',
+      '--criticality',
+      'high',
+    );
+    await json('asset', 'create', ...of, 'host', '--location', '192.0.2.1');
+    expect(host).toMatchObject({ location: '10.1.2.3', criticality: 'high' });
+    const found = await json(
+      'asset',
+      'list',
+      '--ip-range',
+      '10.0.0.0/8',
+      '--sort',
+      'location',
+      '--sort-dir',
+      'desc',
+    );
+    expect(found.map(({ uid }: { uid: string }) => uid)).toEqual([host.uid]);
+    const csv = (await onServer('asset', 'list', '--csv', '--fields', 'uid,location'))
+      .trimEnd()
+      .split('\r\n');
+    expect(csv[0]).toBe('uid,location');
+    expect(csv).toContain(`${host.uid},10.1.2.3`);
+    const cut = (await onServer('asset', 'list', '--csv', '--limit', '1', '--fields', 'location'))
+      .trimEnd()
+      .split('\r\n');
+    expect([cut.length, cut[0]]).toEqual([2, 'uid,location']);
+    expect(await onServer('asset', 'delete', host.uid)).toBe('Deleted.\n');
+  });
+
+  it('talks about a vulnerability, and sees in the audit log who did what', async () => {
+    const { id } = await world.vulnerability('acme-web');
+    const comment = await json('vulnerability', 'comment', 'create', String(id), '--text', 'Seen = again');
+    await json('vulnerability', 'comment', 'update', String(id), String(comment.id), '--text', 'Seen twice');
+    expect(await onServer('vulnerability', 'comment', 'list', String(id))).toMatch(/ Seen twice$/m);
+    await onServer('vulnerability', 'update', String(id), '--status-id', '5', '--tag-list', 'done');
+    const entries = await json('vulnerability', 'timeline', String(id), '--sort', '-at');
+    expect(entries.map(({ kind }: { kind: string }) => kind)).toContain('status');
+    const events = await json('audit', 'list', '--limit', '2', '--action', 'vulnerability.update');
+    expect(events[0]).toMatchObject({ action: 'vulnerability.update', object_id: String(id) });
+    expect(await onServer('audit', 'list', '--csv')).toMatch(/^id,at,action,/);
+  });
+
+  it('makes a token for a script, with less than all', async () => {
+    const made = await json(
+      'token',
+      'create',
+      '--name',
+      'script',
+      '--scopes',
+      'api',
+      '--expires',
+      '1h',
+      '--allow-ip',
+      '10.0.0.0/8',
+    );
+    expect(made).toMatchObject({ name: 'script', scopes: ['api'], allowed_addresses: ['10.0.0.0/8'] });
+    expect(Date.parse(made.expires_at) - Date.now()).toBeLessThanOrEqual(3_600_000);
+    expect(await onServer('token', 'list')).toContain(made.id);
+    await onServer('token', 'revoke', made.id);
+    const own = await assay.run(['token', 'create', '--name', 'x', '--user', admin.email], { env: there() });
+    expect([own.code, own.stderr]).toEqual([2, 'assay: --user is for the data folder only.\n']);
+    const without = await assay.run(['token', 'create']);
+    expect(without.stderr).toContain("required option '--user <user>' not specified");
+  });
+});
+
 describe('assay login', () => {
   it('signs in with a browser, keeps what it gets to itself, renews it, and gives it back', async () => {
     const folder = join(assay.database.dataDirectory, 'settings');
