@@ -27,6 +27,7 @@ interface Names {
   /** In no listing. */
   spareAsset: string;
   group: number;
+  testingSession: number;
   userId: number;
   userUid: string;
   tokenId: string;
@@ -353,6 +354,41 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     method: 'DELETE',
     path: `/v1/assessment_groups/${other.group}`,
   }),
+  '41 list all testing sessions': (other) => ({
+    method: 'GET',
+    path: `/v1/testing_sessions?filter[assessment_id][]=${other.assessment}`,
+  }),
+  '41 list the testing sessions of an organization': (other) => ({
+    method: 'GET',
+    path: `/v1/testing_sessions?filter[organization_uid][]=${other.organization}`,
+  }),
+  '48 list testing sessions': (other) => ({
+    method: 'GET',
+    path: `/v1/assessments/${other.assessment}/testing_sessions`,
+  }),
+  '49 log a testing session': (other) => ({
+    method: 'POST',
+    path: `/v1/assessments/${other.assessment}/testing_sessions`,
+    body: { started_at: '2026-01-01T10:00:00Z', ended_at: '2026-01-01T11:00:00Z', note: 'stolen' },
+  }),
+  '49 log the time of a user on an own assessment': (other, own) => ({
+    method: 'POST',
+    path: `/v1/assessments/${own.assessment}/testing_sessions`,
+    body: {
+      started_at: '2026-01-01T10:00:00Z',
+      ended_at: '2026-01-01T11:00:00Z',
+      tester_id: other.userId,
+    },
+  }),
+  '50 correct a testing session': (other) => ({
+    method: 'PATCH',
+    path: `/v1/testing_sessions/${other.testingSession}`,
+    body: { note: 'stolen' },
+  }),
+  '51 delete a testing session': (other) => ({
+    method: 'DELETE',
+    path: `/v1/testing_sessions/${other.testingSession}`,
+  }),
   '84 delete an assessment': (other) => ({
     method: 'DELETE',
     path: `/v1/assessments/${other.spareAssessment}`,
@@ -450,6 +486,7 @@ const NOTHING: Names = {
   asset: 'fffffffffffffffffffffff0',
   spareAsset: 'ffffffffffffffffffffff00',
   group: 987_654_321,
+  testingSession: 987_654_321,
   userId: 987_654_321,
   userUid: 'no-such-user',
   tokenId: '00000000-0000-4000-8000-000000000000',
@@ -597,6 +634,7 @@ async function tenant(uid: string) {
     asset: asset.uid,
     spareAsset: (await world.asset({ organization: uid })).uid,
     group: group.id,
+    testingSession: (await world.testingSession(assessment.uid, member.id, 1, 2)).id,
     userId: member.id,
     userUid: member.uid,
     tokenId: (await world.token(admin.id)).id,

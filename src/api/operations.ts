@@ -10,6 +10,7 @@ import { ASSESSMENT_GROUP_OPERATIONS } from './v1/assessment-groups.ts';
 import { ASSESSMENT_TAG_OPERATIONS } from './v1/assessment-tags.ts';
 import { ASSESSMENT_OPERATIONS } from './v1/assessments.ts';
 import { TOKEN_OPERATIONS } from './v1/tokens.ts';
+import { TESTING_SESSION_OPERATIONS } from './v1/testing-sessions.ts';
 import { TESTING_HOURS_OPERATIONS } from './v1/testing-hours.ts';
 import { COMMENT_OPERATIONS } from './v1/comments.ts';
 import { RETEST_OPERATIONS } from './v1/retests.ts';
@@ -28,6 +29,7 @@ export const OPERATIONS: Readonly<Record<AreaName, readonly DeclareOperation[]>>
     ...ASSESSMENT_OPERATIONS,
     ...ASSESSMENT_GROUP_OPERATIONS,
     ...TESTING_HOURS_OPERATIONS,
+    ...TESTING_SESSION_OPERATIONS,
     ...USER_OPERATIONS,
     ...ORGANIZATION_OPERATIONS,
     ...AUDIT_EVENT_OPERATIONS,

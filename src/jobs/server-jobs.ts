@@ -5,6 +5,7 @@ import { expiry } from './expiry.ts';
 import { invitationMails } from './invitation-mails.ts';
 import { resetMails } from './reset-mails.ts';
 import { JobRunner } from './runner.ts';
+import { sessionEnds } from './session-ends.ts';
 import { tallies } from './tallies.ts';
 
 /** Has a server do its share of the jobs, from when it listens until it closes. */
@@ -12,6 +13,7 @@ export function runJobs(app: FastifyInstance, context: Context): void {
   const mailer = openMailer(context.config);
   const runner = new JobRunner(context, [
     expiry(context),
+    sessionEnds(context),
     tallies(context),
     ...(mailer === null ? [] : [resetMails(context, mailer), invitationMails(context, mailer)]),
   ]);

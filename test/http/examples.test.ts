@@ -40,7 +40,8 @@ describe('The examples of the API description', () => {
         }, path);
       const body = operation.requestBody?.content['application/json'].example;
       const { status, text, body: answer } = await server.request(method.toUpperCase(), url, { token, body });
-      if (status === 201 && typeof answer?.id === 'string') made.set(url, answer.id);
+      const isRandom = typeof answer?.id === 'string' && body?.uid !== answer.id;
+      if (status === 201 && isRandom) made.set(url, answer.id);
       if (status >= 300) failed.push([method, url, body, status, text]);
     }
     expect(failed).toEqual([]);

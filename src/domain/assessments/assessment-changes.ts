@@ -237,8 +237,7 @@ export async function changeAssessment(
     organizationId,
     ...differing,
   });
-  if (row.state === 'active' && wanted.state !== 'active')
-    await endSessionsOf(tx, act, { id: row.id, organizationId });
+  if (row.state === 'active' && wanted.state !== 'active') await endSessionsOf(tx, act, row);
   return readAssessment(tx, caller, { id: row.id });
 }
 

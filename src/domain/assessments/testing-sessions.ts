@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { type ChangeBy, recordChange, recordChanges } from '../shared/audit.ts';
-import { invalid, missing } from '../shared/failure.ts';
+import { Failure, invalid, missing } from '../shared/failure.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
 
 /** How long a session runs at most, in milliseconds: one that nobody stops ends by itself. */
@@ -29,11 +29,34 @@ export function isRunning(alias: string, now: number): RawBuilder<SqlBool> {
  * Ends the sessions that run on an assessment.
  * @param assessment that this unit of work holds, so that none is started meanwhile
  */
-export async function endSessionsOf(
-  tx: Transaction,
-  act: Act,
-  assessment: { id: number; organizationId: number },
-): Promise<void> {
+export async function endSessionsOf(tx: Transaction, act: Act, assessment: { id: number }): Promise<void> {
+  const running = sql<SqlBool>`ended_at is null and assessment_id = ${assessment.id}`;
+  await endSessions(tx, act, running);
+}
+
+/** Of these, one session is ended at most. */
+interface Place {
+  testerId: number;
+  assessmentId: number;
+}
+
+/**
+ * Ends sessions whose time is up, when that was.
+ * @param which of them: those of a tester on an assessment, or as many as this
+ * @returns how many there were
+ */
+export function endOverdueSessions(tx: Transaction, act: Act, which: Place | number): Promise<number> {
+  const isOverdue = sql<SqlBool>`ended_at is null and started_at <= ${act.now - LONGEST_SESSION}`;
+  return endSessions(
+    tx,
+    act,
+    typeof which === 'number'
+      ? sql<SqlBool>`id in (select id from testing_sessions where ${isOverdue} order by started_at, id limit ${which})`
+      : sql<SqlBool>`${isOverdue} and tester_id = ${which.testerId} and assessment_id = ${which.assessmentId}`,
+  );
+}
+
+async function endSessions(tx: Transaction, act: Act, condition: RawBuilder<SqlBool>): Promise<number> {
   const ended = await tx
     .updateTable('testing_sessions')
     .set((eb) => ({
@@ -42,23 +65,74 @@ export async function endSessionsOf(
         else cast(${act.now} as bigint) end`,
       version: eb('version', '+', 1),
     }))
-    .where('assessment_id', '=', assessment.id)
+    .where(condition)
     .where('ended_at', 'is', null)
-    .returning(['id', 'ended_at'])
+    .returning(['id', 'organization_id', 'ended_at'])
     .execute();
   await recordChanges(
     tx,
-    ended.map(({ id, ended_at }): ChangeBy => ({
+    ended.map(({ id, organization_id: organizationId, ended_at }): ChangeBy => ({
       act,
       change: {
         action: 'testing-session.update',
         object: ['testing-session', id],
-        organizationId: assessment.organizationId,
+        organizationId,
         before: { ended_at: null },
         after: { ended_at },
       },
     })),
   );
+  return ended.length;
+}
+
+/** A session to be made; times in milliseconds since 1970. */
+export interface NewSession {
+  assessment: { id: number; uid: string; organizationId: number };
+  tester: { id: number; uid: string };
+  startedAt: number;
+  /** `null` while it runs. */
+  endedAt: number | null;
+  note: string;
+}
+
+/** @returns `undefined` for one that would run beside another of the tester on the assessment */
+export async function insertSession(
+  tx: Transaction,
+  act: Act,
+  { assessment, tester, startedAt, endedAt, note }: NewSession,
+  action: 'testing-session.start' | 'testing-session.log',
+): Promise<{ id: number } | undefined> {
+  const session = await tx
+    .insertInto('testing_sessions')
+    .values({
+      organization_id: assessment.organizationId,
+      assessment_id: assessment.id,
+      tester_id: tester.id,
+      started_at: startedAt,
+      ended_at: endedAt,
+      note,
+      created_at: act.now,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['tester_id', 'assessment_id']).where('ended_at', 'is', null).doNothing(),
+    )
+    .returning('id')
+    .executeTakeFirst();
+  if (session === undefined) return undefined;
+  await recordChange(tx, act, {
+    action,
+    object: ['testing-session', session.id],
+    organizationId: assessment.organizationId,
+    before: null,
+    after: {
+      assessment: assessment.uid,
+      tester: tester.uid,
+      started_at: startedAt,
+      ended_at: endedAt,
+      note,
+    },
+  });
+  return session;
 }
 
 /** Time that a tester worked on an assessment; milliseconds since 1970. */
@@ -69,16 +143,18 @@ export interface TestingSession {
   startedAt: number;
   /** `null` while it runs. */
   endedAt: number | null;
+  note?: string | undefined;
 }
 
 /**
  * Logs a session of a tester, who is platform staff or a user of the assessment's organization.
- * @throws Failure `missing` for the assessment or the tester, `invalid` for a session that ends before it starts
+ * @throws Failure `missing` for the assessment or the tester, `invalid` for a session that ends before it starts,
+ *   `conflict` for one that runs beside another
  */
 export async function logTestingSession(
   tx: Transaction,
   act: Act,
-  { assessment: uid, testerId, startedAt, endedAt }: TestingSession,
+  { assessment: uid, testerId, startedAt, endedAt, note = '' }: TestingSession,
 ): Promise<{ id: number }> {
   if (endedAt !== null && endedAt < startedAt) {
     throw invalid({ property: 'endedAt', message: 'must not be before startedAt', value: endedAt });
@@ -86,36 +162,29 @@ export async function logTestingSession(
   const assessment = ASSESSMENT_UID.test(uid)
     ? await tx
         .selectFrom('assessments')
-        .select(['id', 'organization_id'])
+        .select(['id', 'uid', 'organization_id as organizationId'])
         .where('uid', '=', uid)
         .executeTakeFirst()
     : undefined;
   if (assessment === undefined) throw missing('assessment');
   const tester = await tx
     .selectFrom('users')
-    .select(['uid', 'organization_id'])
+    .select(['id', 'uid', 'organization_id'])
     .where('id', '=', testerId)
     .executeTakeFirst();
-  const foreign = tester?.organization_id !== null && tester?.organization_id !== assessment.organization_id;
+  const foreign = tester?.organization_id !== null && tester?.organization_id !== assessment.organizationId;
   if (tester === undefined || foreign) throw missing('tester');
-  const session = await tx
-    .insertInto('testing_sessions')
-    .values({
-      organization_id: assessment.organization_id,
-      assessment_id: assessment.id,
-      tester_id: testerId,
-      started_at: startedAt,
-      ended_at: endedAt,
-      created_at: act.now,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  await recordChange(tx, act, {
-    action: 'testing-session.log',
-    object: ['testing-session', session.id],
-    organizationId: assessment.organization_id,
-    before: null,
-    after: { assessment: uid, tester: tester.uid, started_at: startedAt, ended_at: endedAt },
-  });
+  const session = await insertSession(
+    tx,
+    act,
+    { assessment, tester, startedAt, endedAt, note },
+    endedAt === null ? 'testing-session.start' : 'testing-session.log',
+  );
+  if (session === undefined) throw oneRuns();
   return session;
+}
+
+/** @returns why a session cannot run */
+export function oneRuns(): Failure {
+  return new Failure('conflict', 'A session of this tester runs on this assessment already.');
 }

@@ -1,0 +1,102 @@
+import { sql, type SqlBool } from 'kysely';
+import type { Caller } from '../../auth/callers.ts';
+import type { Reader } from '../../db/engine.ts';
+import { missing } from '../shared/failure.ts';
+import { integersIn, since, textsIn, until } from '../shared/filters.ts';
+import { defineList } from '../shared/lists.ts';
+import { belongsToOrganization, listingWithin, reachOfAccount, reachParameters } from '../shared/reach.ts';
+import { isRunning, LONGEST_SESSION } from './testing-sessions.ts';
+
+/** A testing session as those see it who have access to its assessment; times in milliseconds since 1970. */
+export interface TestingSessionView {
+  id: number;
+  version: number;
+  /** The uid. */
+  assessment: string;
+  tester: { id: number; uid: string; name: string | null; email: string };
+  startedAt: number;
+  /** `null` while it runs. */
+  endedAt: number | null;
+  /** Two decimals; until now while it runs. */
+  hours: number;
+  note: string;
+}
+
+const reachableSessions = (db: Reader, caller: Caller) => {
+  const [reach, parameters] = [reachOfAccount(caller), reachParameters(caller)];
+  return (
+    db
+      .selectFrom('testing_sessions')
+      .innerJoin('assessments', 'assessments.id', 'testing_sessions.assessment_id')
+      .innerJoin('users', 'users.id', 'testing_sessions.tester_id')
+      .select([
+        'testing_sessions.id',
+        'testing_sessions.version',
+        'assessments.uid as assessment',
+        'users.id as tester_id',
+        'users.uid as tester_uid',
+        'users.name as tester_name',
+        'users.email as tester_email',
+        'testing_sessions.started_at',
+        'testing_sessions.ended_at',
+        'testing_sessions.note',
+      ])
+      // Said of the sessions themselves as well, so that an index has those of an organization in their order.
+      .where(({ ref }) => belongsToOrganization(reach, ref('testing_sessions.organization_id'), parameters))
+      .where(listingWithin(reach, parameters))
+  );
+};
+
+type SessionRow = Awaited<ReturnType<ReturnType<typeof reachableSessions>['executeTakeFirstOrThrow']>>;
+
+/** The sessions of the assessments that the caller has access to (operations 41 and 48). */
+export const testingSessionList = defineList({
+  name: 'testing-sessions',
+  rows: ({ db, caller }) => reachableSessions(db, caller),
+  id: 'testing_sessions.id',
+  organization: 'testing_sessions.organization_id',
+  filters: {
+    assessmentId: textsIn('assessments.uid'),
+    testerId: integersIn('testing_sessions.tester_id'),
+    running: {
+      kind: 'flag',
+      where: ({ now }, running) => {
+        const condition = isRunning('testing_sessions', now);
+        return running ? condition : sql<SqlBool>`not ${condition}`;
+      },
+    },
+    since: since('testing_sessions.started_at'),
+    until: until('testing_sessions.started_at'),
+  },
+  orders: { startedAt: { by: 'testing_sessions.started_at', type: 'integer' } },
+  items: ({ now }, rows) => rows.map((row) => viewOf(row, now)),
+});
+
+/** @throws Failure `missing` for a session of an assessment that the caller has no access to */
+export async function readTestingSession(
+  db: Reader,
+  caller: Caller,
+  id: number,
+  now: number,
+): Promise<TestingSessionView> {
+  const row = await reachableSessions(db, caller).where('testing_sessions.id', '=', id).executeTakeFirst();
+  if (row === undefined) throw missing('testing session');
+  return viewOf(row, now);
+}
+
+function viewOf(row: SessionRow, now: number): TestingSessionView {
+  const latest = row.started_at + LONGEST_SESSION;
+  // One whose time is up has ended, even before a job has said so.
+  const endedAt = row.ended_at ?? (latest <= now ? latest : null);
+  const milliseconds = Math.max(0, (endedAt ?? now) - row.started_at);
+  return {
+    id: row.id,
+    version: row.version,
+    assessment: row.assessment,
+    tester: { id: row.tester_id, uid: row.tester_uid, name: row.tester_name, email: row.tester_email },
+    startedAt: row.started_at,
+    endedAt,
+    hours: Math.round(milliseconds / 36_000) / 100,
+    note: row.note,
+  };
+}
