@@ -287,6 +287,16 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     path: `/api/tagging/v1.0/organizations/${own.organization}/tags`,
     body: { uids: [own.assetTag, other.assetTag] },
   }),
+  '56 change a user': (other) => ({
+    method: 'PUT',
+    path: `/v1/users/${other.userId}?admin=false`,
+    body: { name: 'stolen', reactivate: true },
+  }),
+  '56 give access to an assessment': (other, own) => ({
+    method: 'PUT',
+    path: `/v1/users/${own.userId}`,
+    body: { assessments: [own.assessment, other.assessment] },
+  }),
   '57 list tokens': (other) => ({
     method: 'GET',
     path: `/v1/tokens?filter[organization_uid][]=${other.organization}`,

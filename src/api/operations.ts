@@ -18,6 +18,7 @@ import { TIMELINE_OPERATIONS } from './v1/timeline.ts';
 import { AUDIT_EVENT_OPERATIONS } from './v1/audit-events.ts';
 import { REPORTED_VULNERABILITY_OPERATIONS } from './v1/reported-vulnerabilities.ts';
 import { ORGANIZATION_OPERATIONS } from './v1/organizations.ts';
+import { USER_CHANGE_OPERATIONS } from './v1/user-changes.ts';
 import { USER_OPERATIONS } from './v1/users.ts';
 import { VULNERABILITY_TAG_OPERATIONS } from './v1/vulnerability-tags.ts';
 import { VULNERABILITY_OPERATIONS } from './v1/vulnerabilities.ts';
@@ -31,6 +32,7 @@ export const OPERATIONS: Readonly<Record<AreaName, readonly DeclareOperation[]>>
     ...TESTING_HOURS_OPERATIONS,
     ...TESTING_SESSION_OPERATIONS,
     ...USER_OPERATIONS,
+    ...USER_CHANGE_OPERATIONS,
     ...ORGANIZATION_OPERATIONS,
     ...AUDIT_EVENT_OPERATIONS,
     ...TOKEN_OPERATIONS,

@@ -63,6 +63,8 @@ export interface ExternalToken {
   scopes: readonly Scope[];
   /** In milliseconds since 1970. */
   expiresAt: number;
+  /** The same; 0 for one that does not say. */
+  issuedAt: number;
 }
 
 /** The keys of the issuer cannot be fetched, so nobody can say whether a token is good. */
@@ -172,6 +174,7 @@ export class ExternalIssuer {
         scopes === undefined ? (isScope(word) ? [word] : []) : (scopes.get(word) ?? []),
       ),
       expiresAt: (payload.exp + CLOCK_TOLERANCE) * 1_000,
+      issuedAt: (payload.iat ?? 0) * 1_000,
     };
   }
 }

@@ -73,6 +73,8 @@ interface Declaration<P, Q, B, A extends Answers, R> {
   body?: B;
   /** Whether the body is a merge patch, and may be called so (RFC 7396). */
   mergePatch?: true;
+  /** Parameters of the query that say what the body may: with one of them, the body may be missing. */
+  bodyParameters?: readonly string[];
   /** How the body calls the inputs of the rule, where it has another name for them: faults are told by these. */
   inputs?: Readonly<Record<string, string>>;
   /** What a body may name in all; more is a 413 before it is looked at any closer. */
@@ -131,7 +133,8 @@ export function registerOperation(
   declared: Operation,
   context: Context,
 ): void {
-  const { id, number, method, access, bodiless, inputs, list, params, query, body, total } = declared;
+  const { id, number, method, access, bodiless, inputs, list, params, query, body, total, bodyParameters } =
+    declared;
   const status = Number(Object.keys(declared.answers)[0]);
   const bodyLimit = declared.bodyLimit ?? (body === undefined ? SMALL_BODY : MEDIUM_BODY);
   const ignoredNames = body === undefined ? undefined : listIgnored(body);
@@ -180,11 +183,14 @@ export function registerOperation(
           ...errorResponses(area, errorStatuses(declared), { bodiless, repeats: repeats !== undefined }),
         },
       },
-      ...(repeats === undefined
+      ...(repeats === undefined && bodyParameters === undefined
         ? {}
         : {
             preValidation: async (request, reply) => {
-              const answered = await repeats.find(request, reply);
+              const given = request.query as object;
+              if (request.body === undefined && bodyParameters?.some((name) => name in given) === true)
+                request.body = {};
+              const answered = await repeats?.find(request, reply);
               return answered && reply.send(prepareAnswer(request, reply, answered, addressOf));
             },
           }),

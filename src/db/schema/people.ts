@@ -24,6 +24,8 @@ interface UserTable {
   /** `null` until the invitation is accepted, which is the first sign-in. A token changes nothing of that. */
   accepted_at: number | null;
   banned_at: number | null;
+  /** When the last ban ended: credentials of others that are older are good for nothing. */
+  reactivated_at: number | null;
   created_at: number;
   /** When the invitation that is open was made; `null` is `created_at`. */
   invited_at: number | null;

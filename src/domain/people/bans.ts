@@ -92,6 +92,18 @@ const otherAdmin = prepare<{ organization: number; user: number }, { id: number 
     .limit(1),
 );
 
+const otherAcceptedAdmin = prepare<{ organization: number; user: number }, { id: number }>((db, p) =>
+  db
+    .selectFrom('users')
+    .select('id')
+    .where('organization_id', '=', p.organization)
+    .where('admin', '=', sql.lit(1))
+    .where('banned_at', 'is', null)
+    .where('accepted_at', 'is not', null)
+    .where('id', '<>', p.user)
+    .limit(1),
+);
+
 /** Keeps others from changing a user until this is done, so that the version that was expected is the one that is banned. */
 const holdUser = prepareWrite<{ id: number }, { version: number }>((tx, p) =>
   tx.selectFrom('users').select('version').where('id', '=', p.id).modifyEnd(holdingRows(tx)),
@@ -216,12 +228,19 @@ export async function isBannedAddress(db: Reader, organizationId: number, email:
 }
 
 /**
+ * @param options `accepted`: others count only once they have signed in
  * @returns whether the organization would have no admin without this one. Whoever takes an admin away asks this in the
  *   same unit of work: others who ask it of the same organization wait until that is done.
  */
-export async function isLastAdmin(tx: Transaction, organizationId: number, userId: number): Promise<boolean> {
+export async function isLastAdmin(
+  tx: Transaction,
+  organizationId: number,
+  userId: number,
+  { accepted = false }: { accepted?: boolean } = {},
+): Promise<boolean> {
   await holdOrganization(tx, { id: organizationId });
-  return (await otherAdmin(tx, { organization: organizationId, user: userId })).length === 0;
+  const others = accepted ? otherAcceptedAdmin : otherAdmin;
+  return (await others(tx, { organization: organizationId, user: userId })).length === 0;
 }
 
 async function describe(db: Reader, user: UserRow): Promise<BannedUser> {

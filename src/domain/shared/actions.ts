@@ -80,6 +80,7 @@ const CHANGES = {
   'user.delete': 'user',
   'user.invite': 'user',
   'user.keep-admin': 'user',
+  'user.reactivate': 'user',
   'user.rename': 'user',
   'user.reset-second-factor': 'user',
   'user.set-password': 'user',

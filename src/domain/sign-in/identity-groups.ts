@@ -3,7 +3,7 @@ import type { Transaction } from '../../db/engine.ts';
 import { grantAssessmentAccess, revokeAssessmentAccess } from '../assessments/assessments.ts';
 import { recordChange } from '../shared/audit.ts';
 import { isLastAdmin } from '../people/bans.ts';
-import { credentialsChanged } from '../tokens/credentials.ts';
+import { setAdmin } from '../people/user-changes.ts';
 import type { IdentityProvider } from './identity-providers.ts';
 
 /**
@@ -19,11 +19,12 @@ export async function applyGroups(
   groups: readonly string[],
 ): Promise<void> {
   const held = new Set(groups);
-  if (provider.adminGroup !== null) await setAdmin(tx, act, provider, user, held.has(provider.adminGroup));
+  if (provider.adminGroup !== null)
+    await applyAdminGroup(tx, act, provider, user, held.has(provider.adminGroup));
   await setAccess(tx, act, provider, user.id, held);
 }
 
-async function setAdmin(
+async function applyAdminGroup(
   tx: Transaction,
   act: Act,
   { organizationId, adminGroup }: IdentityProvider,
@@ -32,14 +33,7 @@ async function setAdmin(
 ): Promise<void> {
   if (user.admin === admin) return;
   const keeps = !admin && (await isLastAdmin(tx, organizationId, user.id));
-  if (!keeps) {
-    await tx
-      .updateTable('users')
-      .set((eb) => ({ admin: admin ? 1 : 0, version: eb('version', '+', 1) }))
-      .where('id', '=', user.id)
-      .execute();
-    await credentialsChanged(tx);
-  }
+  if (!keeps) await setAdmin(tx, user.id, admin);
   await recordChange(tx, act, {
     action: keeps ? 'user.keep-admin' : 'user.set-role',
     object: ['user', user.id],

@@ -152,13 +152,15 @@ export async function liveAmong(db: Reader, names: readonly TokenName[]): Promis
 export type Holder = Pick<Credential, 'userId' | 'uid' | 'emailKey' | 'bannedAt' | keyof RightsRow> & {
   /** The uid of their organization; `null` for staff. */
   organization: string | null;
+  /** When the last ban of the account ended. */
+  reactivatedAt: number | null;
 };
 
 const selectHolder = (db: Reader) =>
   db
     .selectFrom('users')
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')
-    .select([...HOLDER, 'organizations.uid as organization']);
+    .select([...HOLDER, 'organizations.uid as organization', 'users.reactivated_at as reactivatedAt']);
 
 const holderByUid = prepare<{ uid: string }, Holder>((db, p) =>
   selectHolder(db).where('users.uid', '=', p.uid),

@@ -179,10 +179,13 @@ export class TokenCache {
     organization,
     scopes,
     expiresAt,
+    issuedAt,
   }: ExternalToken): Promise<Credential | undefined> {
     const holder = await holderOf(this.#db.read, user);
     if (holder === undefined) return undefined;
     if (organization !== undefined && organization !== holder.organization) return undefined;
+    // What a ban ended stays so.
+    if (issuedAt <= (holder.reactivatedAt ?? -1)) return undefined;
     return {
       ...holder,
       tokenId: id,

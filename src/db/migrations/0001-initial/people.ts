@@ -15,6 +15,7 @@ export const peopleTables = ({ id, int, text, table, clustered }: Dialect): stri
     password_hash ${text},
     accepted_at ${int},
     banned_at ${int},
+    reactivated_at ${int},
     created_at ${int} not null,
     invited_at ${int},
     last_seen_at ${int},

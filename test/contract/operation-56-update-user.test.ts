@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor } from '../harness/visitor.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let user: TestUser;
+let staff: TestUser;
+let now = Date.UTC(2026, 10, 21, 10, 30);
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+  staff = await world.user();
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+  user = await world.user({ organization: organization.uid, name: 'Ada' });
+});
+
+const put = (id: number, body?: object, token = admin.token, query = '', headers = {}) =>
+  server.request('PUT', `/v1/users/${id}${query}`, { token, body, headers });
+const ban = (id: number) => server.request('DELETE', `/v1/users/${id}`, { token: admin.token });
+const whoAmI = (token: string) => server.request('GET', '/v1/users/whoami', { token });
+const eventsOf = async (response: { headers: Headers }) =>
+  (await world.auditEvents())
+    .filter(({ request_id }) => request_id === response.headers.get('x-request-id'))
+    .map(({ action, before, after }) => [action, JSON.parse(before ?? 'null'), JSON.parse(after ?? 'null')]);
+
+describe('Operation 56: change a user', () => {
+  it('changes what is given, and tells of each what changed on both sides', async () => {
+    const [one, two] = [await world.assessment(organization.uid), await world.assessment(organization.uid)];
+    await world.access(one.uid, user.id);
+    const response = await put(user.id, { admin: true, name: ' Bea ', assessments: [two.uid] });
+    expect([response.status, response.body]).toEqual([
+      200,
+      expect.objectContaining({ id: user.id, name: 'Bea', admin: true, assessment_ids: [two.uid] }),
+    ]);
+    expect(await eventsOf(response)).toEqual([
+      ['user.rename', { name: 'Ada' }, { name: 'Bea' }],
+      ['assessment.grant', null, { user: user.id }],
+      ['assessment.revoke', { user: user.id }, null],
+      ['user.set-role', { admin: false }, { admin: true }],
+    ]);
+    expect((await whoAmI(user.token)).body.admin).toBe(true);
+  });
+
+  it('leaves what is absent or null, and changes nothing by what is so already', async () => {
+    const { uid } = await world.assessment(organization.uid);
+    const first = await put(user.id, { assessments: [uid] });
+    for (const body of [{}, { name: null, admin: null }, { name: 'Ada', admin: false, assessments: [uid] }]) {
+      const response = await put(user.id, body);
+      expect([response.status, response.body]).toEqual([200, first.body]);
+      expect(response.headers.get('etag')).toBe(first.headers.get('etag'));
+      expect(await eventsOf(response)).toEqual([]);
+    }
+    expect((await put(user.id, { assessments: [] })).body.assessment_ids).toEqual([]);
+  });
+
+  it('takes admin and reactivate from the query, without a body as well', async () => {
+    const made = await put(user.id, undefined, admin.token, '?admin=true');
+    expect([made.status, made.body.admin]).toEqual([200, true]);
+    expect((await put(user.id, { admin: true }, admin.token, '?admin=1')).status).toBe(200);
+    const differs = await put(user.id, { admin: false }, admin.token, '?admin=true');
+    expect([differs.status, differs.body.failedValidation[0].property]).toEqual([422, 'admin']);
+    expect((await put(user.id, { name: 'Cleo' }, admin.token, '?admin=0')).body).toMatchObject({
+      admin: false,
+      name: 'Cleo',
+    });
+    await ban(user.id);
+    expect((await put(user.id, undefined, admin.token, '?reactivate=true')).body.banned).toBe(false);
+    expect((await put(user.id, undefined)).status).toBe(400);
+    expect((await put(user.id, undefined, admin.token, '?admin=perhaps')).status).toBe(400);
+  });
+
+  it('ends a ban, and brings nothing back that the ban has ended', async () => {
+    const account = await world.account({ organization: organization.uid });
+    const visitor = newVisitor(server);
+    await visitor.signIn(account.email, account.password);
+    const tokens = [
+      (await world.token(account.id)).token,
+      (await world.token(account.id, { kind: 'jwt', expiresAt: now + 3_600_000 })).token,
+    ];
+    await server.context.db.write((tx) =>
+      tx
+        .insertInto('refresh_tokens')
+        .values({
+          id: `refresh-${account.id}`,
+          secret_hash: `refresh-${account.id}`,
+          client_id: 'assay-docs',
+          user_id: account.id,
+          grant_id: 'g',
+          scopes: 'api',
+          created_at: now,
+          expires_at: now + 3_600_000,
+          grant_expires_at: now + 3_600_000,
+        })
+        .execute(),
+    );
+    await ban(account.id);
+    const response = await put(account.id, { reactivate: true });
+    expect([response.status, response.body.banned]).toEqual([200, false]);
+    expect(await eventsOf(response)).toEqual([['user.reactivate', { banned: true }, { banned: false }]]);
+    for (const token of tokens) expect((await whoAmI(token)).status).toBe(401);
+    const sessions = () =>
+      server.context.db.read.selectFrom('sessions').selectAll().where('user_id', '=', account.id).execute();
+    expect(await sessions()).toEqual([]);
+    const refresh = await server.context.db.read
+      .selectFrom('refresh_tokens')
+      .select('revoked_at')
+      .where('user_id', '=', account.id)
+      .execute();
+    expect(refresh).toEqual([{ revoked_at: now }]);
+    // What was not ended is as before: they sign in again.
+    await visitor.signIn(account.email, account.password);
+    expect(await sessions()).toHaveLength(1);
+    expect((await whoAmI((await world.token(account.id)).token)).status).toBe(200);
+  });
+
+  it('makes a new link for who has not accepted, and ends the one before', async () => {
+    const invited = await world.invited({ organization: organization.uid });
+    const before = (await server.request('GET', `/v1/users/${invited.id}`, { token: admin.token })).body;
+    const response = await put(invited.id, { reinvite: true });
+    expect(response.body.invite_url).toMatch(/\/invitation\?token=/);
+    expect(response.body.invite_url).not.toBe(before.invite_url);
+    const open = async (url: string) => await newVisitor(server).open(url.slice(url.indexOf('/invitation')));
+    expect((await open(before.invite_url)).status).toBe(404);
+    expect((await open(response.body.invite_url)).status).toBe(200);
+    expect((await put(user.id, { reinvite: true })).status).toBe(409);
+    await ban(user.id);
+    expect((await put(user.id, { reinvite: true })).status).toBe(409);
+  });
+
+  it('keeps the last admin who has signed in and is not banned', async () => {
+    await world.invited({ organization: organization.uid, admin: true });
+    const banned = await world.user({ organization: organization.uid, admin: true });
+    await ban(banned.id);
+    const response = await put(admin.id, { admin: false, name: 'Not kept' });
+    expect(response.status).toBe(403);
+    expect((await whoAmI(admin.token)).body).toMatchObject({ admin: true, name: null });
+    expect((await put(banned.id, { admin: false })).status).toBe(200);
+    const other = await world.user({ organization: organization.uid, admin: true });
+    expect((await put(admin.id, { admin: false }, other.token)).status).toBe(200);
+    expect((await put(user.id, {}, admin.token)).status).toBe(403);
+  });
+
+  it('is for admins, and staff, of whom they reach', async () => {
+    const elsewhere = await world.organization();
+    const other = await world.user({ organization: elsewhere.uid, admin: true });
+    const assigned = await world.user({ assignedTo: [elsewhere.uid] });
+    expect((await put(user.id, { name: 'No' }, user.token)).status).toBe(403);
+    expect((await put(admin.id, { name: 'No' }, user.token)).status).toBe(403);
+    for (const [id, token] of [
+      [user.id, other.token],
+      [user.id, assigned.token],
+      [staff.id, admin.token],
+      [assigned.id, staff.token],
+      [987_654_321, staff.token],
+    ] as const)
+      expect((await put(id, { name: 'No', assessments: ['none'] }, token)).status).toBe(404);
+    expect((await put(user.id, { name: 'Yes' }, staff.token)).body.name).toBe('Yes');
+    expect((await put(staff.id, { name: 'Robin' }, staff.token)).body.name).toBe('Robin');
+    expect((await put(staff.id, { admin: false }, staff.token)).status).toBe(422);
+  });
+
+  it('answers 422 for an assessment that is not of the organization, and changes nothing', async () => {
+    const { uid } = await world.assessment((await world.organization()).uid);
+    const response = await put(user.id, { name: 'Bea', assessments: [uid] });
+    expect([response.status, response.body.failedValidations[0].failedValidation[0].property]).toEqual([
+      422,
+      'assessments.0',
+    ]);
+    expect((await put(user.id, { name: ' ' })).status).toBe(422);
+    expect((await whoAmI(user.token)).body.name).toBe('Ada');
+  });
+
+  it('compares If-Match', async () => {
+    const etag = (await put(user.id, { name: 'One' })).headers.get('etag') ?? '';
+    expect((await put(user.id, { name: 'Two' }, admin.token, '', { 'if-match': etag })).status).toBe(200);
+    const late = await put(user.id, { name: 'Three', assessments: ['none'] }, admin.token, '', {
+      'if-match': etag,
+    });
+    expect(late.status).toBe(412);
+    now += 1;
+  });
+});
