@@ -22,6 +22,23 @@ const PLATFORMS = ['linux-x64', 'linux-arm64'];
 const BY_PLATFORM = '@node-rs/argon2';
 const READY_MILLISECONDS = 60_000;
 
+const USE_OF_CLIENT = `import { AssayError, createClient, type Vulnerability } from '@assay/client';
+
+const body = { type: 'https://assay.example/problems/v1/not-found', failedValidation: [{ property: 'title', message: '' }] };
+const client = createClient({
+  server: 'https://assay.example',
+  token: 'x',
+  fetch: async () => Response.json(body, { status: 404 }),
+});
+try {
+  const { data } = await client.PATCH('/v1/vulnerabilities/{id}', { params: { path: { id: 1 } }, body: { status_id: 5 } });
+  const vulnerability: Vulnerability = data;
+  console.log(vulnerability.title);
+} catch (error) {
+  if (error instanceof AssayError) console.log(error.status, error.kind, error.faults[0]?.property);
+}
+`;
+
 interface Lock {
   packages: Record<string, { version: string; dev?: boolean; optional?: boolean; link?: boolean }>;
 }
@@ -171,29 +188,12 @@ function tryClient(folder: string): void {
   npm('install', '--prefix', work, '--ignore-scripts', join(place, tarball));
   writeFileSync(join(work, 'use.ts'), USE_OF_CLIENT);
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const options = '--strict --target es2023 --lib es2023,dom --module nodenext --types';
-  execFileSync(process.execPath, [tsc, ...options.split(' '), '', 'use.ts'], { cwd: work, stdio: 'inherit' });
+  const options = '--strict --target es2023 --lib es2023,dom --module nodenext';
+  execFileSync(process.execPath, [tsc, ...options.split(' '), 'use.ts'], { cwd: work, stdio: 'inherit' });
   const output = execFileSync(process.execPath, ['use.js'], { cwd: work, encoding: 'utf8' });
   if (output.trim() !== '404 not-found title') fail(`the client says ${output}`);
   console.log('package: the client installs by itself, compiles and runs');
 }
-
-const USE_OF_CLIENT = `import { AssayError, createClient, type Vulnerability } from '@assay/client';
-
-const body = { type: 'https://assay.example/problems/v1/not-found', failedValidation: [{ property: 'title', message: '' }] };
-const client = createClient({
-  server: 'https://assay.example',
-  token: 'x',
-  fetch: async () => Response.json(body, { status: 404 }),
-});
-try {
-  const { data } = await client.PATCH('/v1/vulnerabilities/{id}', { params: { path: { id: 1 } }, body: { status_id: 5 } });
-  const vulnerability: Vulnerability = data;
-  console.log(vulnerability.title);
-} catch (error) {
-  if (error instanceof AssayError) console.log(error.status, error.kind, error.faults[0]?.property);
-}
-`;
 
 async function originOf(server: ChildProcess): Promise<string> {
   let output = '';

@@ -79,7 +79,8 @@ function optionOf(name: string, schema: Schema, required: boolean): Option {
   if (kind === 'boolean') return option;
   return option.argParser((given: string, before: unknown) => {
     const value = parse(given, kind, allowed);
-    return many ? [...((before as unknown[] | undefined) ?? []), value] : value;
+    // Objects may be given one by one, or as the array that the API takes.
+    return many ? [...((before as unknown[] | undefined) ?? []), ...[value].flat()] : value;
   });
 }
 

@@ -235,6 +235,56 @@ describe('A day of work on a server', () => {
     expect(await onServer('asset', 'delete', host.uid)).toBe('Deleted.\n');
   });
 
+  it('reports a vulnerability, and triages what there is', async () => {
+    const report = ['--assessment-id', 'acme-web', '--severity', 'High', '--cvss-score', '7.5'];
+    const evidence = ['--validation-steps', '[{"detail":"Open the page"}]', '--cwe-ids', 'cwe-79'];
+    const made = await json(
+      'vulnerability',
+      'create',
+      '--title',
+      '=Script in a name',
+      ...report,
+      ...evidence,
+    );
+    expect(made).toMatchObject({ title: '=Script in a name', cvss_score: 7.5, cwe_ids: ['CWE-79'] });
+    expect(await onServer('vulnerability', 'get', String(made.id))).toMatch(/^title +=Script in a name$/m);
+    const due = ['--due-on', '2027-01-31', '--assignee-id', String(admin.id)];
+    const whole = ['--title', 'Script in a name', ...report];
+    const edited = await json('vulnerability', 'replace', String(made.id), ...whole, ...due);
+    expect(edited).toMatchObject({ due_on: '2027-01-31', cwe_ids: [], assignee: { id: admin.id } });
+    const cleared = await json('vulnerability', 'replace', String(made.id), ...whole, '--no-due-on');
+    expect(cleared).toMatchObject({ due_on: null, assignee: { id: admin.id } });
+    expect(await onServer('vulnerability', 'statuses')).toMatch(/Accepted Risk/);
+    const wrong = [
+      'vulnerability',
+      'create',
+      '--title',
+      'x',
+      '--assessment-id',
+      'acme-web',
+      '--severity',
+      'Hoch',
+    ];
+    expect((await assay.run(wrong, { env: there() })).stderr).toMatch(/^assay: .*--severity/);
+    expect(await onServer('vulnerability', 'delete', String(made.id))).toBe('Deleted.\n');
+  });
+
+  it('looks after its own organization, as far as that may be', async () => {
+    expect(await json('organization', 'update', 'acme', '--name', 'Acme Ltd')).toMatchObject({
+      name: 'Acme Ltd',
+    });
+    expect(await onServer('organization', 'list')).toMatch(/acme +Acme Ltd/);
+    const refused = await assay.run(['organization', 'create', 'second', '--name', 'Second'], {
+      env: there(),
+    });
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^assay: .*\n$/)]);
+    // On the data folder the name has no option of the command's own, so it is the operation.
+    expect(await assay.json('organization', 'update', 'acme', '--name', 'Acme AG')).toMatchObject({
+      name: 'Acme AG',
+      require_second_factor: false,
+    });
+  });
+
   it('talks about a vulnerability, and sees in the audit log who did what', async () => {
     const { id } = await world.vulnerability('acme-web');
     const comment = await json('vulnerability', 'comment', 'create', String(id), '--text', 'Seen = again');
