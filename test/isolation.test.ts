@@ -223,6 +223,26 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     method: 'GET',
     path: `/v1/vulnerability_tags?filter[organization_uid][]=${other.organization}`,
   }),
+  '30 change many vulnerabilities': (other) => ({
+    method: 'POST',
+    path: '/v1/vulnerabilities/bulk_update',
+    body: { ids: [other.vulnerability], set: { status_id: 4, add_tags: ['stolen'] }, comment: 'stolen' },
+  }),
+  '30 change many vulnerabilities by a filter': (other) => ({
+    method: 'POST',
+    path: '/v1/vulnerabilities/bulk_update',
+    body: { filter: { id: [other.vulnerability] }, set: { status_id: 4, add_tags: ['stolen'] } },
+  }),
+  '30 use a tag on own vulnerabilities': (other, own) => ({
+    method: 'POST',
+    path: '/v1/vulnerabilities/bulk_update',
+    body: { ids: [own.vulnerability], set: { tags: [other.vulnerabilityTag] } },
+  }),
+  '30 give own vulnerabilities to a user': (other, own) => ({
+    method: 'POST',
+    path: '/v1/vulnerabilities/bulk_update',
+    body: { ids: [own.vulnerability], set: { assignee_id: other.userId } },
+  }),
   '33 create a vulnerability tag': (other) => ({
     method: 'POST',
     path: '/v1/vulnerability_tags',
@@ -518,6 +538,7 @@ const TABLES = [
   'vulnerabilities',
   'vulnerability_tags',
   'vulnerability_taggings',
+  'bulk_changes',
   'vulnerability_assets',
   'timeline_entries',
   'attachments',

@@ -21,7 +21,14 @@ import { MAX_NAME_LENGTH, SECURITY_PATH } from './security-sections.tsx';
 import { isRecent, showSecurity } from './security-page.tsx';
 
 const AUTHENTICATOR = `${SECURITY_PATH}/authenticator`;
-const STATUS = { missing: 404, forbidden: 403, invalid: 422, conflict: 409, changed: 412 } as const;
+const STATUS = {
+  missing: 404,
+  forbidden: 403,
+  invalid: 422,
+  conflict: 409,
+  changed: 412,
+  oversized: 413,
+} as const;
 const TOO_LATE = 'You signed in more than ten minutes ago. Confirm that it is you, then do this again.';
 
 /** The changes to one's own factors. Each ends the other sessions and gives this one another secret. */

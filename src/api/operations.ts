@@ -7,6 +7,7 @@ import { PORT_OPERATIONS } from './streaming/ports.ts';
 import { ASSET_TAG_OPERATIONS } from './tagging/tags.ts';
 import { EXISTING_ASSET_TAG_OPERATIONS } from './tagging/existing-tags.ts';
 import { ASSESSMENT_GROUP_OPERATIONS } from './v1/assessment-groups.ts';
+import { BULK_CHANGE_OPERATIONS } from './v1/bulk-changes.ts';
 import { ASSESSMENT_TAG_OPERATIONS } from './v1/assessment-tags.ts';
 import { ASSESSMENT_OPERATIONS } from './v1/assessments.ts';
 import { TOKEN_OPERATIONS } from './v1/tokens.ts';
@@ -38,6 +39,7 @@ export const OPERATIONS: Readonly<Record<AreaName, readonly DeclareOperation[]>>
     ...TOKEN_OPERATIONS,
     ...VULNERABILITY_TAG_OPERATIONS,
     ...VULNERABILITY_OPERATIONS,
+    ...BULK_CHANGE_OPERATIONS,
     ...COMMENT_OPERATIONS,
     ...RETEST_OPERATIONS,
     ...TIMELINE_OPERATIONS,

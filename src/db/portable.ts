@@ -36,6 +36,17 @@ export function eachPair(
     : sql`(select value ->> 0 as one, value ->> 1 as other from json_each(${pairs}))`;
 }
 
+/** JSON lists as a table `item` with one column, `value`, of which `value ->> 0` is the first text of a list. */
+export function eachList(
+  db: Pick<Reader, 'getExecutor'>,
+  lists: readonly (readonly (string | number | null)[])[],
+): RawBuilder<{ value: string }> {
+  const text = JSON.stringify(lists);
+  return db.getExecutor().adapter instanceof PostgresAdapter
+    ? sql`jsonb_array_elements(${text}::jsonb) as item (value)`
+    : sql`json_each(${text}) as item`;
+}
+
 /**
  * A whole number's column in a condition that finds no rows and only leaves some out. Without a word, SQLite walks
  * through all rows of an organization by its index, rather than look up a list of keys in theirs.

@@ -1,5 +1,6 @@
 import type { AssessmentsTables } from './schema/assessments.ts';
 import type { AssetsTables } from './schema/assets.ts';
+import type { BulkChangesTables } from './schema/bulk-changes.ts';
 import type { EventsTables } from './schema/events.ts';
 import type { EvidenceTables } from './schema/evidence.ts';
 import type { FilesTables } from './schema/files.ts';
@@ -31,4 +32,5 @@ export interface Tables
     EventsTables,
     JobsTables,
     KeptAnswersTables,
+    BulkChangesTables,
     TalliesTables {}

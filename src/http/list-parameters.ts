@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import type { Chosen, Filter, FilterKind, Filters, FilterValues } from '../domain/shared/filters.ts';
 import { isDay, momentOf } from '../domain/shared/time.ts';
+import { NULL_IS_WRONG } from './null-members.ts';
 import { Problem } from './problems.ts';
 
 /** How an area writes the query of a list. */
@@ -178,6 +179,61 @@ export function readFilters(
     else if (usual !== undefined) chosen[filter] = usual;
   }
   return chosen as Chosen<Filters>;
+}
+
+/** The filters of a list as members of a body. */
+export interface FilterMembers<F extends Filters> {
+  schema: Type.TUnsafe<Readonly<Record<string, unknown>>>;
+  /**
+   * @param property at which they stand
+   * @throws Problem `validation-failed` for a value of the right type and a wrong form
+   */
+  read(body: Readonly<Record<string, unknown>>, property: string): Chosen<F>;
+}
+
+/**
+ * The same filters for a body that changes what they find: by the names of the parameters in a style with brackets, but
+ * without these. Nothing may be unknown, empty or `null`, so that no slip finds more than was meant; what only says how
+ * rows are told is none of them.
+ */
+export function filterMembers<F extends Filters>(
+  filters: F,
+  words: Readonly<Record<string, FilterWords | undefined>>,
+  options: { title: string },
+): FilterMembers<F> {
+  const narrowing = Object.fromEntries(
+    Object.entries(words).filter(([name]) => (filters[name] as Filter | undefined)?.where !== undefined),
+  );
+  const parameters = [...filterParameters(LIST_STYLES.v1, filters, narrowing)].map(
+    ([parameter, rest]) => [/^filter\[(\w+)\]/.exec(parameter)?.[1] ?? parameter, rest] as const,
+  );
+  return {
+    schema: Type.Unsafe<Readonly<Record<string, unknown>>>(
+      Type.Object(
+        Object.fromEntries(parameters.map(([name, { schema }]) => [name, Type.Optional(notEmpty(schema))])),
+        { ...options, additionalProperties: false, minProperties: 1, [NULL_IS_WRONG]: true },
+      ),
+    ),
+    read(body, property) {
+      const chosen: Record<string, unknown> = {};
+      for (const [name, { filter, read }] of parameters) {
+        if (body[name] === undefined) continue;
+        try {
+          chosen[filter] = read(body[name], `${property}.${name}`);
+        } catch (error) {
+          if (!(error instanceof Problem)) throw error;
+          throw new Problem('validation-failed', error.message, error.details);
+        }
+      }
+      return chosen as Chosen<F>;
+    },
+  };
+}
+
+function notEmpty(schema: TSchema): TSchema {
+  const { type, items } = schema as { type?: string; items?: TSchema };
+  if (type === 'array') return Type.Unsafe({ ...schema, minItems: 1, items: notEmpty(items as TSchema) });
+  return type === 'string' ? Type.Unsafe({ minLength: 1, ...schema }) : schema;
 }
 
 /** @returns the parameters that choose an order */

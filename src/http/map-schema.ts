@@ -7,7 +7,7 @@ const PLAIN: ReadonlySet<string> = new Set(
     '$ref type enum const default required format pattern',
     'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf',
     'minLength maxLength minItems maxItems uniqueItems minProperties maxProperties',
-    'title description examples deprecated x-batch x-unknown-id',
+    'title description examples deprecated x-batch x-unknown-id x-null-is-wrong',
   ].flatMap((names) => names.split(' ')),
 );
 /** Keywords whose value is a schema, is several of them by name, or is a list of them. */

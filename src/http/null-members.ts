@@ -11,7 +11,11 @@ export function nullMembersOf(schema: JsonSchema): Drop {
   return dropOf(schema) ?? (() => {});
 }
 
+/** On an object whose members are never `null`: one that is has a wrong value, and is not as good as absent. */
+export const NULL_IS_WRONG = 'x-null-is-wrong';
+
 function dropOf(schema: JsonSchema): Drop | undefined {
+  if (schema[NULL_IS_WRONG] === true) return undefined;
   const choices = choicesOf(schema);
   const members = new Map<string, { keeps: boolean; inner: Drop | undefined }>();
   const items: Drop[] = [];

@@ -120,12 +120,17 @@ function fromFailure(failure: Failure, area: Area | undefined): Problem {
     invalid: 'validation-failed',
     conflict: 'conflict',
     changed: 'precondition-failed',
+    oversized: 'batch-too-large',
   } as const;
   const source = failure.faults[0]?.property;
   return new Problem(
     kinds[failure.kind],
     failure.message,
-    { faults: failure.faults, ...(source === undefined ? {} : { source }) },
+    {
+      faults: failure.faults,
+      ...(source === undefined ? {} : { source }),
+      ...(failure.batch === undefined ? {} : { batch: failure.batch }),
+    },
     { cause: failure },
   );
 }

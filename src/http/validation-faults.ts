@@ -2,6 +2,9 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Fault } from '../domain/shared/failure.ts';
 import { NAME_PATTERN, nameFault } from '../domain/shared/names.ts';
 
+/** Characters of a name that nobody here knows. */
+const MAX_UNKNOWN = 100;
+
 /** @returns what was wrong with the value that was validated last */
 export function faultsOf({ errors }: ValidateFunction): Fault[] {
   const faults = withoutOtherChoices(errors ?? []);
@@ -38,6 +41,10 @@ function faultOf(error: ErrorObject): Fault {
     const { missingProperty } = error.params as { missingProperty: string };
     return { property: [...path, missingProperty].join('.'), message: 'is required' };
   }
+  if (error.keyword === 'additionalProperties') {
+    const { additionalProperty: name } = error.params as { additionalProperty: string };
+    return { property: [...path, name.slice(0, MAX_UNKNOWN)].join('.'), message: 'is not known here' };
+  }
   const property = path.join('.');
   const ofName = isOfName(error) ? nameFault(property, error.data as string) : undefined;
   return ofName ?? { property, message: messageOf(error), value: error.data };
@@ -47,6 +54,8 @@ function messageOf(error: ErrorObject): string {
   switch (error.keyword) {
     case 'enum':
       return `must be one of ${(error.params as { allowedValues: (string | number | null)[] }).allowedValues.filter((value) => value !== null).join(', ')}`;
+    case 'minProperties':
+      return 'must have at least one member';
     case 'minItems':
       return 'must have at least one item';
     case 'uniqueItems':

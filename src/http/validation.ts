@@ -2,7 +2,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { type JsonSchema, mapSchema } from './map-schema.ts';
-import { nullMembersOf } from './null-members.ts';
+import { NULL_IS_WRONG, nullMembersOf } from './null-members.ts';
 import { Problem } from './problems.ts';
 import { batchesOf, findOversized, findTooMany, type TotalLimit } from './batches.ts';
 import { describeFaults, faultsOf } from './validation-faults.ts';
@@ -202,11 +202,13 @@ const withStorableText = (schema: JsonSchema): JsonSchema =>
 
 /** The schema with nothing but its JSON types. */
 const typesOnly = (schema: JsonSchema): JsonSchema =>
-  mapSchema(schema, ({ type, items, properties, additionalProperties, anyOf, oneOf, allOf }) => {
+  mapSchema(schema, (part) => {
+    const { type, items, additionalProperties, anyOf, oneOf, allOf } = part;
+    const properties = part['properties'] as Record<string, JsonSchema> | undefined;
     const kept = {
       type: typeof type === 'string' ? numberOf(type) : (type as string[] | undefined)?.map(numberOf),
       items,
-      properties,
+      properties: part[NULL_IS_WRONG] === true ? orNull(properties ?? {}) : properties,
       // Whether other properties may be there at all is a question of values.
       additionalProperties: typeof additionalProperties === 'boolean' ? undefined : additionalProperties,
       // Several choices may have one type.
@@ -215,6 +217,11 @@ const typesOnly = (schema: JsonSchema): JsonSchema =>
     };
     return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
   });
+
+const orNull = (properties: Record<string, JsonSchema>) =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, one]) => [name, { ...one, type: [...typesOf(one), 'null'] }]),
+  );
 
 /** An integer is a JSON number: 1.5 has the right type and the wrong value. */
 const numberOf = (type: string) => (type === 'integer' ? 'number' : type);

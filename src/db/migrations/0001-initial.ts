@@ -1,5 +1,6 @@
 import { assessmentsTables } from './0001-initial/assessments.ts';
 import { assetCounts, assetsTables } from './0001-initial/assets.ts';
+import { bulkChangesTables } from './0001-initial/bulk-changes.ts';
 import { eventsTables } from './0001-initial/events.ts';
 import { evidenceTables } from './0001-initial/evidence.ts';
 import { filesTables } from './0001-initial/files.ts';
@@ -34,5 +35,6 @@ export const initial: Migration = {
     ...eventsTables(dialect),
     ...jobsTables(dialect),
     ...keptAnswersTables(dialect),
+    ...bulkChangesTables(dialect),
   ],
 };

@@ -15,19 +15,28 @@ export interface Fault {
  * - `invalid`: the input has the right form and a wrong value; `faults` says where
  * - `conflict`: it clashes with what exists
  * - `changed`: it is not of the version that was expected
+ * - `oversized`: it would change more things than are changed at once; `batch` says how many
  */
-export type FailureKind = 'missing' | 'forbidden' | 'invalid' | 'conflict' | 'changed';
+export type FailureKind = 'missing' | 'forbidden' | 'invalid' | 'conflict' | 'changed' | 'oversized';
+
+/** How many things are changed at once at most, and how many it would be. */
+export interface Batch {
+  max: number;
+  size: number;
+}
 
 /** What a rule of the domain refuses. The faces turn it into their own error body. */
 export class Failure extends Error {
   override name = 'Failure';
   readonly kind: FailureKind;
   readonly faults: readonly Fault[];
+  readonly batch: Batch | undefined;
 
-  constructor(kind: FailureKind, message: string, faults: readonly Fault[] = []) {
+  constructor(kind: FailureKind, message: string, faults: readonly Fault[] = [], batch?: Batch) {
     super(message);
     this.kind = kind;
     this.faults = faults;
+    this.batch = batch;
   }
 }
 
@@ -43,7 +52,9 @@ export function renameFaults(failure: Failure, names: Readonly<Record<string, st
     property: renamed(fault.property, names),
     message: other === undefined ? message : message.replace(other, () => renamed(other, names)),
   }));
-  return failure.kind === 'invalid' ? invalid(faults) : new Failure(failure.kind, failure.message, faults);
+  return failure.kind === 'invalid'
+    ? invalid(faults)
+    : new Failure(failure.kind, failure.message, faults, failure.batch);
 }
 
 function renamed(property: string, names: Readonly<Record<string, string>>): string {

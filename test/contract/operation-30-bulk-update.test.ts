@@ -1,0 +1,772 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectProblem } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const START = Date.UTC(2026, 10, 21, 10, 30);
+const HOUR = 3_600_000;
+const NOBODY = 987_654_321;
+const invalid = { area: 'v1', status: 422, kind: 'validation-failed' } as const;
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let now = START;
+let organization: { id: number; uid: string };
+let assessment: string;
+let admin: TestUser;
+let staff: TestUser;
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+  staff = await world.user();
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  now += 2 * HOUR;
+  organization = await world.organization();
+  assessment = (await world.assessment(organization.uid)).uid;
+  admin = await world.user({ organization: organization.uid, admin: true });
+});
+
+const bulk = (body: unknown, token = admin.token, headers: Record<string, string> = {}) =>
+  server.request('POST', '/v1/vulnerabilities/bulk_update', { token, body, headers });
+const make = async (count: number, input: object = {}, of = assessment) => {
+  const ids: number[] = [];
+  for (let index = 0; index < count; index += 1) ids.push((await world.vulnerability(of, input)).id);
+  return ids;
+};
+const rowOf = (id: number) =>
+  server.context.db.read
+    .selectFrom('vulnerabilities')
+    .select([
+      'status_id',
+      'status_set_at',
+      'closed_at',
+      'severity',
+      'severity_rank',
+      'assignee_id',
+      'due_on',
+      'updated_at',
+      'version',
+    ])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+const tagsOf = async (id: number) =>
+  (
+    await server.context.db.read
+      .selectFrom('vulnerability_taggings')
+      .innerJoin('vulnerability_tags', 'vulnerability_tags.id', 'vulnerability_taggings.tag_id')
+      .select('vulnerability_tags.name')
+      .where('vulnerability_id', '=', id)
+      .orderBy('tag_id')
+      .execute()
+  ).map(({ name }) => name);
+const eventsOf = async (requestId: string | null, action = 'vulnerability.update') =>
+  (await world.auditEvents())
+    .filter((event) => event.request_id === requestId && event.action === action)
+    .map(({ object_id, before, after }) => ({
+      id: Number(object_id),
+      before: JSON.parse(before ?? 'null'),
+      after: JSON.parse(after ?? 'null'),
+    }));
+const timelineOf = async (id: number) =>
+  (
+    await server.context.db.read
+      .selectFrom('timeline_entries')
+      .select(['kind', 'before', 'after'])
+      .where('vulnerability_id', '=', id)
+      .where('kind', '<>', 'created')
+      .orderBy('id')
+      .execute()
+  ).map(({ kind, before, after }) => ({
+    kind,
+    before: JSON.parse(before ?? 'null'),
+    after: JSON.parse(after ?? 'null'),
+  }));
+/** What is counted, summed, without what is 0. */
+async function counts() {
+  const rows = [
+    ...(await server.context.db.read.selectFrom('tallies').selectAll().execute()),
+    ...(await server.context.db.read.selectFrom('tally_differences').selectAll().execute()),
+  ];
+  const sums: Record<string, number> = {};
+  for (const { kind, subject, bucket, amount } of rows) {
+    const key = `${kind} ${subject} ${bucket}`;
+    sums[key] = (sums[key] ?? 0) + amount;
+  }
+  return Object.fromEntries(Object.entries(sums).filter(([, amount]) => amount !== 0));
+}
+const idOf = (response: { headers: Headers }) => response.headers.get('x-request-id');
+const whole = (response: { body: any }) => response.body;
+
+describe('Operation 30 bulkUpdateVulnerabilities', () => {
+  it('changes all that ids name, each once, and tells which were changed', async () => {
+    const [a, b, c, d] = (await make(4)) as [number, number, number, number];
+    const response = await bulk({ ids: [c, a, c, b], set: { status_id: 2, severity: 'Critical' } });
+    expect([response.status, whole(response)]).toEqual([
+      200,
+      { matched_count: 3, updated_count: 3, ids: [a, b, c], dry_run: false, truncated: false },
+    ]);
+    expect(response.headers.get('etag')).toBeNull();
+    for (const id of [a, b, c]) {
+      expect(await rowOf(id)).toEqual({
+        status_id: 2,
+        status_set_at: now,
+        closed_at: null,
+        severity: 'Critical',
+        severity_rank: 4,
+        assignee_id: null,
+        due_on: null,
+        updated_at: now,
+        version: 2,
+      });
+    }
+    expect(await rowOf(d)).toMatchObject({ status_id: 1, severity: 'High', version: 1 });
+  });
+
+  it('leaves alone what is so already, and its version', async () => {
+    const [a, b] = (await make(2, { statusId: 5 })) as [number, number];
+    await bulk({ ids: [a], set: { status_id: 2 } });
+    const before = await rowOf(b);
+    now += 1_000;
+    const response = await bulk({ ids: [a, b], set: { status_id: 5 } });
+    expect(whole(response)).toMatchObject({ matched_count: 2, updated_count: 1, ids: [a] });
+    expect(await rowOf(b)).toEqual(before);
+    expect(await rowOf(a)).toMatchObject({ status_set_at: now, closed_at: now, version: 3 });
+    expect((await eventsOf(idOf(response))).map(({ id }) => id)).toEqual([a]);
+  });
+
+  it('sets and clears assignee and day', async () => {
+    const ids = await make(2);
+    const member = await world.user({ organization: organization.uid });
+    await world.access(assessment, member.id);
+    for (const { id } of [member, admin, staff]) {
+      await bulk({ ids, set: { assignee_id: id, due_on: '2027-02-28' } });
+      expect(await rowOf(ids[1] as number)).toMatchObject({ assignee_id: id, due_on: '2027-02-28' });
+    }
+    await bulk({ ids, set: { assignee_id: null, due_on: null } });
+    expect(await rowOf(ids[0] as number)).toMatchObject({ assignee_id: null, due_on: null, version: 5 });
+  });
+
+  it('422 for an assignee without access to the assessment of each', async () => {
+    const ids = [...(await make(1)), ...(await make(1, {}, (await world.assessment(organization.uid)).uid))];
+    const member = await world.user({ organization: organization.uid });
+    await world.access(assessment, member.id);
+    const other = await world.organization();
+    const stranger = await world.user({ organization: other.uid, admin: true });
+    const assigned = await world.user({ assignedTo: [other.uid] });
+    for (const id of [member.id, stranger.id, assigned.id, NOBODY]) {
+      expectProblem(server, await bulk({ ids, set: { assignee_id: id, status_id: 2 } }), {
+        ...invalid,
+        failedValidation: [
+          {
+            property: 'set.assignee_id',
+            message: 'is not the id of a user with access to the assessment of each',
+            value: String(id),
+          },
+        ],
+      });
+    }
+    expect(await rowOf(ids[0] as number)).toMatchObject({ status_id: 1, version: 1 });
+    expect((await bulk({ ids: ids.slice(0, 1), set: { assignee_id: member.id } })).status).toBe(200);
+  });
+
+  it('422 for a day that is none, an unknown severity and an unknown status', async () => {
+    const ids = await make(1);
+    for (const set of [
+      { due_on: '2027-02-29' },
+      { due_on: 'soon' },
+      { severity: 'critical' },
+      { status_id: 10 },
+      { status_id: 0 },
+    ]) {
+      const response = await bulk({ ids, set });
+      expect([response.status, response.body.failedValidation[0].property]).toEqual([
+        422,
+        `set.${Object.keys(set)[0]}`,
+      ]);
+    }
+  });
+
+  it('is for whoever may change each of them', async () => {
+    const ids = await make(2);
+    const member = await world.user({ organization: organization.uid });
+    await world.access(assessment, member.id);
+    const assigned = await world.user({ assignedTo: [organization.uid] });
+    for (const [index, { token }] of [member, admin, staff, assigned].entries())
+      expect(whole(await bulk({ ids, set: { status_id: index + 2 } }, token)).updated_count).toBe(2);
+  });
+
+  it('422 with the index of ids out of reach, and changes nothing', async () => {
+    const [mine] = await make(1);
+    const other = await world.organization();
+    const [theirs] = await make(1, {}, (await world.assessment(other.uid)).uid);
+    const outsider = await world.user({ organization: organization.uid });
+    expectProblem(server, await bulk({ ids: [mine, theirs, NOBODY], set: { status_id: 2 } }), {
+      ...invalid,
+      failedValidations: [theirs, NOBODY].map((id, index) => ({
+        index: index + 1,
+        failedValidation: [
+          {
+            property: `ids.${index + 1}`,
+            message: 'is not the id of a vulnerability that you can reach',
+            value: String(id),
+          },
+        ],
+      })),
+    });
+    expect((await bulk({ ids: [mine], set: { status_id: 2 } }, outsider.token)).status).toBe(422);
+    expect(await rowOf(mine as number)).toMatchObject({ status_id: 1, version: 1 });
+  });
+
+  it('takes 1 to 10,000 ids', async () => {
+    const [id] = await make(1);
+    expect((await bulk({ ids: [], set: { status_id: 2 } })).status).toBe(422);
+    expect(whole(await bulk({ ids: Array(10_000).fill(id), set: { status_id: 2 } })).matched_count).toBe(1);
+    expectProblem(server, await bulk({ ids: Array(10_001).fill(id), set: { status_id: 2 } }), {
+      area: 'v1',
+      status: 413,
+      kind: 'batch-too-large',
+      maxBatchSize: 10_000,
+      batchSize: 10_001,
+    });
+  });
+});
+
+describe('The form of a change of many', () => {
+  it.each<[string, (id: number) => object, string]>([
+    ['neither ids nor filter', () => ({ set: { status_id: 2 } }), 'ids'],
+    ['nothing', () => ({}), 'ids'],
+    ['ids that are null', () => ({ ids: null, set: { status_id: 2 } }), 'ids'],
+    ['both', (id) => ({ ids: [id], filter: { severity: ['High'] }, set: { status_id: 2 } }), 'filter'],
+    ['an empty filter', () => ({ filter: {}, set: { status_id: 2 } }), 'filter'],
+    ['an unknown filter', () => ({ filter: { stauts_id: [1] }, set: { status_id: 2 } }), 'filter.stauts_id'],
+    ['brackets', () => ({ filter: { 'status_id[]': [1] }, set: { status_id: 2 } }), 'filter.status_id[]'],
+    [
+      'an unknown filter beside a known one',
+      () => ({ filter: { status_id: [1], more: 1 }, set: { status_id: 2 } }),
+      'filter.more',
+    ],
+    [
+      'what only says how rows are told',
+      () => ({ filter: { include_attachments: true }, set: { status_id: 2 } }),
+      'filter.include_attachments',
+    ],
+    ['an empty list', () => ({ filter: { status_id: [] }, set: { status_id: 2 } }), 'filter.status_id'],
+    ['an empty search', () => ({ filter: { search: '' }, set: { status_id: 2 } }), 'filter.search'],
+    ['null for a filter', () => ({ filter: { search: null }, set: { status_id: 2 } }), 'filter.search'],
+    [
+      'null for a list',
+      () => ({ filter: { severity: ['High'], status_id: null }, set: { status_id: 2 } }),
+      'filter.status_id',
+    ],
+    [
+      'a value that is none',
+      () => ({ filter: { severity: ['high'] }, set: { status_id: 2 } }),
+      'filter.severity.0',
+    ],
+    [
+      'a moment that is none',
+      () => ({ filter: { updated_since: 'yesterday' }, set: { status_id: 2 } }),
+      'filter.updated_since',
+    ],
+    ['no set', (id) => ({ ids: [id] }), 'set'],
+    ['an empty set', (id) => ({ ids: [id], set: {} }), 'set'],
+    ['a set of nulls', (id) => ({ ids: [id], set: { status_id: null } }), 'set'],
+    ['an unknown member of set', (id) => ({ ids: [id], set: { status_id: 2, title: 'x' } }), 'set.title'],
+    [
+      'both kinds of tags',
+      (id) => ({ ids: [id], set: { tag_list: ['a'], add_tags: ['b'] } }),
+      'set.add_tags',
+    ],
+    [
+      'both kinds of tags, to remove',
+      (id) => ({ ids: [id], set: { tags: [], remove_tags: ['b'] } }),
+      'set.remove_tags',
+    ],
+    [
+      'a tag to add and to remove',
+      (id) => ({ ids: [id], set: { add_tags: ['a', 'B'], remove_tags: [' b'] } }),
+      'set.remove_tags.0',
+    ],
+    ['an empty name', (id) => ({ ids: [id], set: { add_tags: [' '] } }), 'set.add_tags.0'],
+    ['an empty comment', (id) => ({ ids: [id], set: { status_id: 2 }, comment: '' }), 'comment'],
+    ['undo with ids', (id) => ({ undo: 'x', ids: [id] }), 'ids'],
+    ['undo with a dry run', () => ({ undo: 'x', dry_run: false }), 'dry_run'],
+    ['undo with set', () => ({ undo: 'x', set: { status_id: 2 } }), 'set'],
+  ])('422 for %s, and nothing changes', async (_what, body, property) => {
+    const [id] = (await make(1)) as [number];
+    const response = await bulk(body(id));
+    expect([response.status, response.body.failedValidation?.[0].property]).toEqual([422, property]);
+    expect(await rowOf(id)).toMatchObject({ status_id: 1, version: 1 });
+  });
+
+  it('400 for what has the wrong type', async () => {
+    for (const body of [
+      { ids: ['1'], set: { status_id: 2 } },
+      { filter: { status_id: 1 }, set: { status_id: 2 } },
+      { filter: [], set: { status_id: 2 } },
+      { filter: { search: 1 }, set: { status_id: 2 } },
+      { ids: [1], set: { status_id: '2' } },
+      { ids: [1], set: { status_id: 2 }, dry_run: 'yes' },
+    ])
+      expect((await bulk(body)).status).toBe(400);
+  });
+});
+
+describe('By filter', () => {
+  it('changes what the list would tell, of what the caller reaches alone', async () => {
+    const [a, b] = (await make(2, { severity: 'Low' })) as [number, number];
+    const [c] = (await make(1, { severity: 'Medium', title: 'Needle in it' })) as [number];
+    const other = await world.organization();
+    const [theirs] = (await make(1, { severity: 'Low' }, (await world.assessment(other.uid)).uid)) as [
+      number,
+    ];
+    const response = await bulk({ filter: { severity: ['Low'], status_id: [1, 2] }, set: { status_id: 3 } });
+    expect(whole(response)).toEqual({
+      matched_count: 2,
+      updated_count: 2,
+      ids: [a, b],
+      dry_run: false,
+      truncated: false,
+    });
+    expect(whole(await bulk({ filter: { search: 'NEEDLE' }, set: { status_id: 3 } })).ids).toEqual([c]);
+    expect(await rowOf(theirs)).toMatchObject({ status_id: 1 });
+    const none = await bulk({ filter: { id: [theirs, NOBODY] }, set: { status_id: 3 } });
+    expect(whole(none)).toMatchObject({ matched_count: 0, updated_count: 0, ids: [] });
+    const narrowed = await bulk(
+      { filter: { organization_uid: [other.uid], severity: ['Low'] }, set: { status_id: 4 } },
+      staff.token,
+    );
+    expect(whole(narrowed).ids).toEqual([theirs]);
+  });
+
+  it('takes each filter of the list', async () => {
+    const group = await world.group(organization.uid);
+    const grouped = await world.assessment(organization.uid, undefined, group.id);
+    const tag = await world.vulnerabilityTag(organization.uid, 'Findable');
+    const asset = await world.asset({ organization: organization.uid });
+    const [plain] = (await make(1, { statusId: 2, title: 'Plain' })) as [number];
+    now += 60_000;
+    const [id] = (await make(
+      1,
+      { severity: 'Low', statusId: 5, title: 'A Särch', description: 'Deep water', tagIds: [tag.id] },
+      grouped.uid,
+    )) as [number];
+    const { db } = server.context;
+    await db.write(async (tx) => {
+      await tx
+        .updateTable('vulnerabilities')
+        .set({
+          source: 'nessus',
+          cve_ids: '["CVE-2021-44228"]',
+          import_id: 77,
+          created_by: admin.id,
+          assignee_id: admin.id,
+          due_on: '2026-12-01',
+          retest_status: 'failed',
+        })
+        .where('id', '=', id)
+        .execute();
+      await tx
+        .insertInto('vulnerability_assets')
+        .columns(['organization_id', 'vulnerability_id', 'asset_id'])
+        .expression((eb) =>
+          eb
+            .selectFrom('assets')
+            .select(({ val }) => ['organization_id', val(id).as('vulnerability_id'), 'id as asset_id'])
+            .where('uid', '=', asset.uid),
+        )
+        .execute();
+    });
+    const filters: object[] = [
+      { search: 'sÄRCH' },
+      { search: 'DEEP' },
+      { search: 'findable' },
+      { search: grouped.uid },
+      { status_id: [5, 6] },
+      { phase: ['closed'] },
+      { severity: ['Low', 'Informational'] },
+      { tag_id: [tag.id] },
+      { tag: ['fINDABLE'] },
+      { assessment_id: [grouped.uid] },
+      { assessment_group_id: [group.id] },
+      { asset_uid: [asset.uid] },
+      { source: ['nessus'] },
+      { cve: ['cve-2021-44228'] },
+      { import_id: [77] },
+      { created_by: [admin.id] },
+      { assignee_id: [admin.id] },
+      { due_until: '2026-12-02' },
+      { retest: ['failed'] },
+      { id: [id, NOBODY] },
+      { updated_since: new Date(now).toISOString() },
+      { updated_within: 59 },
+      { created_since: new Date(now).toISOString() },
+    ];
+    const dry = async (filter: object) =>
+      whole(await bulk({ filter, set: { due_on: '2028-01-01' }, dry_run: true })).ids;
+    for (const filter of filters) expect([filter, await dry(filter)]).toEqual([filter, [id]]);
+    expect(await dry({ organization_uid: [organization.uid] })).toEqual([plain, id]);
+    expect(await dry(Object.assign({}, ...filters, { search: 'särch' }))).toEqual([id]);
+    for (const filter of [
+      { due_until: '2026-12-01' },
+      { search: 'de' },
+      { tag: ['Find'] },
+      { cve: ['CVE-2021-4422'] },
+    ])
+      expect(await dry(filter)).toEqual([]);
+  });
+
+  it('409 when another number matches than is expected', async () => {
+    const ids = await make(3);
+    const body = { filter: { status_id: [1] }, set: { status_id: 2, add_tags: ['new'] }, expected_count: 2 };
+    for (const dry_run of [true, false])
+      expectProblem(server, await bulk({ ...body, dry_run }), {
+        area: 'v1',
+        status: 409,
+        kind: 'conflict',
+        failedValidation: [{ property: 'expected_count', message: 'must be 3', value: '2' }],
+      });
+    expect(await rowOf(ids[0] as number)).toMatchObject({ version: 1 });
+    const tags = await server.context.db.read
+      .selectFrom('vulnerability_tags')
+      .select('id')
+      .where('organization_id', '=', organization.id)
+      .execute();
+    expect(tags).toEqual([]);
+    expect(whole(await bulk({ ...body, expected_count: 3 })).updated_count).toBe(3);
+    expect(whole(await bulk({ ...body, expected_count: 0 }))).toMatchObject({ matched_count: 0 });
+  });
+
+  it('413 for more than 10,000 matches, and tells at most 1,000 ids', async () => {
+    const [first] = (await make(1)) as [number];
+    const { db } = server.context;
+    const {
+      id: _id,
+      severity_rank: _rank,
+      reported_at: _reported,
+      ...row
+    } = await db.read
+      .selectFrom('vulnerabilities')
+      .selectAll()
+      .where('id', '=', first)
+      .executeTakeFirstOrThrow();
+    const add = (count: number) =>
+      db.write((tx) => tx.insertInto('vulnerabilities').values(Array(count).fill(row)).execute());
+    for (let added = 0; added < 10_000; added += 500) await add(500);
+    const body = { filter: { status_id: [1] }, set: { status_id: 2 } };
+    expectProblem(server, await bulk(body), {
+      area: 'v1',
+      status: 413,
+      kind: 'batch-too-large',
+      maxBatchSize: 10_000,
+      batchSize: 10_001,
+    });
+    expect(await rowOf(first)).toMatchObject({ version: 1 });
+    await db.write((tx) => tx.deleteFrom('vulnerabilities').where('id', '=', first).execute());
+    const done = await bulk({ ...body, set: { status_id: 2, add_tags: ['one', 'two'] } });
+    expect(whole(done)).toMatchObject({ matched_count: 10_000, updated_count: 10_000, truncated: true });
+    expect(whole(done).ids).toHaveLength(1_000);
+    const undone = await bulk({ undo: idOf(done) });
+    expect(whole(undone)).toMatchObject({ updated_count: 10_000, kept_count: 0, truncated: true });
+  }, 60_000);
+});
+
+describe('Tags of many', () => {
+  it('are replaced by ids and names, in every form in which they are told', async () => {
+    const one = await world.vulnerabilityTag(organization.uid, 'one');
+    const two = await world.vulnerabilityTag(organization.uid, 'two');
+    const ids = await make(2, { tagIds: [one.id] });
+    await bulk({
+      ids,
+      set: { tags: [{ id: two.id, name: 'two', editable: true }], tag_list: ['Three', { name: 'TWO' }] },
+    });
+    for (const id of ids) expect(await tagsOf(id)).toEqual(['two', 'Three']);
+    expect(whole(await bulk({ ids, set: { tags: [two.id], tag_list: ['three'] } })).updated_count).toBe(0);
+    await bulk({ ids, set: { tags: [] } });
+    for (const id of ids) expect(await tagsOf(id)).toEqual([]);
+  });
+
+  it('are added and removed by name, and what nothing has is ignored', async () => {
+    const tag = await world.vulnerabilityTag(organization.uid, 'one');
+    const [a, b] = (await make(2)) as [number, number];
+    await bulk({ ids: [a], set: { tags: [tag.id] } });
+    const response = await bulk({
+      ids: [a, b],
+      set: { add_tags: ['New', 'new '], remove_tags: ['ONE', 'never'] },
+    });
+    expect(whole(response).updated_count).toBe(2);
+    expect([await tagsOf(a), await tagsOf(b)]).toEqual([['New'], ['New']]);
+    expect(whole(await bulk({ ids: [a, b], set: { remove_tags: ['never'] } })).updated_count).toBe(0);
+  });
+
+  it('are made in the organization of each match', async () => {
+    const other = await world.organization();
+    const [mine] = (await make(1)) as [number];
+    const [theirs] = (await make(1, {}, (await world.assessment(other.uid)).uid)) as [number];
+    await bulk({ ids: [mine, theirs], set: { add_tags: ['both'] } }, staff.token);
+    expect([await tagsOf(mine), await tagsOf(theirs)]).toEqual([['both'], ['both']]);
+  });
+
+  it('422 for the id of a tag that is not of each match’s organization', async () => {
+    const other = await world.organization();
+    const own = await world.vulnerabilityTag(organization.uid);
+    const foreign = await world.vulnerabilityTag(other.uid);
+    const [mine] = (await make(1)) as [number];
+    const [theirs] = (await make(1, {}, (await world.assessment(other.uid)).uid)) as [number];
+    for (const id of [foreign.id, NOBODY])
+      expectProblem(server, await bulk({ ids: [mine], set: { status_id: 2, tags: [own.id, id] } }), {
+        ...invalid,
+        failedValidation: [
+          {
+            property: 'set.tags.1',
+            message: 'is not the id of a vulnerability tag of the organization',
+            value: String(id),
+          },
+        ],
+      });
+    expect((await bulk({ ids: [mine, theirs], set: { tags: [own.id] } }, staff.token)).status).toBe(422);
+    expect(await rowOf(mine)).toMatchObject({ status_id: 1, version: 1 });
+  });
+});
+
+describe('A dry run', () => {
+  it('tells what would be, and writes nothing', async () => {
+    const [a, b] = (await make(2)) as [number, number];
+    await bulk({ ids: [a], set: { status_id: 2, add_tags: ['there'] } });
+    const events = (await world.auditEvents()).length;
+    const body = { ids: [a, b], comment: 'Nothing.', dry_run: true };
+    const response = await bulk({ ...body, set: { status_id: 2, add_tags: ['there'] } });
+    expect(whole(response)).toEqual({
+      matched_count: 2,
+      updated_count: 1,
+      ids: [b],
+      dry_run: true,
+      truncated: false,
+    });
+    expect(whole(await bulk({ ...body, set: { add_tags: ['new'] } })).ids).toEqual([a, b]);
+    expect(whole(await bulk({ ...body, set: { tag_list: ['new'] } })).ids).toEqual([a, b]);
+    expect(await rowOf(b)).toMatchObject({ status_id: 1, version: 1 });
+    expect((await world.auditEvents()).length).toBe(events);
+    expect((await bulk({ undo: idOf(response) })).status).toBe(422);
+  });
+});
+
+describe('What a change of many leaves behind', () => {
+  it('is one audit event and the timeline of each that was changed', async () => {
+    const tag = await world.vulnerabilityTag(organization.uid, 'old');
+    const [a, b] = (await make(2, { tagIds: [tag.id] })) as [number, number];
+    const response = await bulk({
+      ids: [a, b],
+      set: { status_id: 5, severity: 'Low', due_on: '2027-01-31', tag_list: ['new'] },
+    });
+    const [made] = await server.context.db.read
+      .selectFrom('vulnerability_tags')
+      .select('id')
+      .where('organization_id', '=', organization.id)
+      .where('name', '=', 'new')
+      .execute();
+    const before = { status_id: 1, severity: 'High', due_on: null, tags: [tag.id] };
+    const after = { status_id: 5, severity: 'Low', due_on: '2027-01-31', tags: [made?.id] };
+    expect(await eventsOf(idOf(response))).toEqual([
+      { id: a, before, after },
+      { id: b, before, after },
+    ]);
+    expect(await timelineOf(b)).toEqual([
+      {
+        kind: 'edited',
+        before: { severity: 'High', due_on: null },
+        after: { severity: 'Low', due_on: '2027-01-31' },
+      },
+      {
+        kind: 'status',
+        before: { status_id: 1, status: 'Pending Review' },
+        after: { status_id: 5, status: 'Fixed' },
+      },
+      {
+        kind: 'tags',
+        before: { tags: [{ id: tag.id, name: 'old' }] },
+        after: { tags: [{ id: made?.id, name: 'new' }] },
+      },
+    ]);
+  });
+
+  it('is a comment on each that matches, changed or not', async () => {
+    const [a, b] = (await make(2)) as [number, number];
+    await bulk({ ids: [a], set: { status_id: 2 } });
+    now += 1_000;
+    const response = await bulk({ ids: [a, b], set: { status_id: 2 }, comment: 'Seen by **all**.' });
+    expect(whole(response)).toMatchObject({ matched_count: 2, updated_count: 1, ids: [b] });
+    for (const id of [a, b]) {
+      const { body } = await server.request('GET', `/v1/vulnerabilities/${id}/comments`, {
+        token: admin.token,
+      });
+      expect(body).toMatchObject([
+        { text: 'Seen by **all**.', internal: false, user: { id: admin.id }, created_at: expect.any(String) },
+      ]);
+      expect((await timelineOf(id)).map(({ kind }) => kind)).toEqual(['status', 'comment']);
+      expect(await rowOf(id)).toMatchObject({ updated_at: now, version: 2 });
+    }
+    expect((await eventsOf(idOf(response), 'comment.create')).map(({ after }) => after)).toEqual(
+      [a, b].map((id) => ({ vulnerability: id, text: 'Seen by **all**.', internal: false })),
+    );
+  });
+
+  it('keeps what is counted right', async () => {
+    const asset = await world.asset({ organization: organization.uid });
+    const ids = await make(3);
+    const { db } = server.context;
+    const { id: assetId } = await db.read
+      .selectFrom('assets')
+      .select('id')
+      .where('uid', '=', asset.uid)
+      .executeTakeFirstOrThrow();
+    await db.write((tx) =>
+      tx
+        .insertInto('vulnerability_assets')
+        .values({ organization_id: organization.id, vulnerability_id: ids[0] as number, asset_id: assetId })
+        .execute(),
+    );
+    const before = await counts();
+    const done = await bulk({ ids, set: { status_id: 5, severity: 'Low', add_tags: ['counted'] } });
+    const { id: tag } = await db.read
+      .selectFrom('vulnerability_tags')
+      .select('id')
+      .where('organization_id', '=', organization.id)
+      .executeTakeFirstOrThrow();
+    const after = await counts();
+    const changed = (key: string) => (after[key] ?? 0) - (before[key] ?? 0);
+    expect(changed(`organization ${organization.id} 1:3`)).toBe(-3);
+    expect(changed(`organization ${organization.id} 5:1`)).toBe(3);
+    expect(changed(`vulnerability-tag ${tag} all`)).toBe(3);
+    expect([changed(`asset ${assetId} open`), changed(`asset ${assetId} closed`)]).toEqual([-1, 1]);
+    await bulk({ undo: idOf(done) });
+    expect(await counts()).toEqual(before);
+  });
+});
+
+describe('Undo', () => {
+  it('sets back what nobody changed since, and tells how many stay', async () => {
+    const tag = await world.vulnerabilityTag(organization.uid, 'old');
+    const [a, b, c] = (await make(3, { tagIds: [tag.id], statusId: 5 })) as [number, number, number];
+    const before = await rowOf(a);
+    now += 1_000;
+    const done = await bulk({
+      ids: [a, b, c],
+      set: { status_id: 2, severity: 'Low', assignee_id: admin.id, due_on: '2027-01-31', tag_list: ['new'] },
+    });
+    now += 1_000;
+    await server.request('PATCH', `/v1/vulnerabilities/${b}`, { token: admin.token, body: { status_id: 3 } });
+    await server.request('POST', `/v1/vulnerabilities/${c}/comments`, {
+      token: admin.token,
+      body: { text: 'No change of it.' },
+    });
+    now += 1_000;
+    const response = await bulk({ undo: idOf(done) });
+    expect(whole(response)).toEqual({
+      matched_count: 3,
+      updated_count: 2,
+      ids: [a, c],
+      dry_run: false,
+      truncated: false,
+      kept_count: 1,
+    });
+    expect(await rowOf(a)).toEqual({ ...before, updated_at: now, version: 3 });
+    expect(await tagsOf(a)).toEqual(['old']);
+    expect(await rowOf(b)).toMatchObject({ status_id: 3, severity: 'Low', version: 3 });
+    const [event] = await eventsOf(idOf(response));
+    expect(event).toMatchObject({ id: a, before: { status_id: 2 }, after: { status_id: 5, tags: [tag.id] } });
+    expect((await timelineOf(a)).map(({ kind }) => kind)).toEqual([
+      'edited',
+      'status',
+      'tags',
+      'edited',
+      'status',
+      'tags',
+    ]);
+    // What was set back is a change of its own, and is kept the second time.
+    expect(whole(await bulk({ undo: idOf(done) }))).toMatchObject({ updated_count: 0, kept_count: 3 });
+    // And can be undone.
+    expect(whole(await bulk({ undo: idOf(response) }))).toMatchObject({ updated_count: 2, ids: [a, c] });
+    expect(await rowOf(a)).toMatchObject({ status_id: 2, severity: 'Low', version: 4 });
+  });
+
+  it('leaves out tags that are gone, vulnerabilities that are gone, and what is out of reach', async () => {
+    const tag = await world.vulnerabilityTag(organization.uid, 'old');
+    const member = await world.user({ organization: organization.uid });
+    const other = await world.assessment(organization.uid);
+    await world.access(assessment, member.id);
+    await world.access(other.uid, member.id);
+    const [a, gone] = (await make(2, { tagIds: [tag.id] })) as [number, number];
+    const [far] = (await make(1, {}, other.uid)) as [number];
+    const done = await bulk({ ids: [a, gone, far], set: { tags: [], status_id: 2 } }, member.token);
+    const { db } = server.context;
+    await db.write(async (tx) => {
+      await tx.deleteFrom('vulnerabilities').where('id', '=', gone).execute();
+      await tx.deleteFrom('assessment_access').where('assessment_id', '=', other.id).execute();
+    });
+    await server.request('DELETE', `/v1/vulnerability_tags/${tag.id}`, { token: admin.token });
+    expect(whole(await bulk({ undo: idOf(done) }, member.token))).toMatchObject({
+      updated_count: 1,
+      ids: [a],
+      kept_count: 2,
+    });
+    expect([await tagsOf(a), (await rowOf(a)).status_id, (await rowOf(far)).status_id]).toEqual([[], 1, 2]);
+  });
+
+  it('422 for what is no change of many of one’s own of the last hour', async () => {
+    const ids = await make(1);
+    const refuse = async (undo: string | null, token?: string) =>
+      expectProblem(server, await bulk({ undo }, token), {
+        ...invalid,
+        failedValidation: [
+          {
+            property: 'undo',
+            message: 'is not the X-Request-Id of a change of many that you made within the hour',
+            value: undo,
+          },
+        ],
+      });
+    const done = await bulk({ ids, set: { status_id: 2 } });
+    await refuse('no-such-request');
+    await refuse(idOf(done), (await world.user({ organization: organization.uid, admin: true })).token);
+    await refuse(idOf(done), staff.token);
+    const nothing = await bulk({ ids, set: { status_id: 2 } });
+    await refuse(idOf(nothing));
+    now += HOUR;
+    await refuse(idOf(done));
+    now -= 1;
+    expect((await bulk({ undo: idOf(done) })).status).toBe(200);
+  });
+});
+
+describe('A key', () => {
+  it('has a change made once', async () => {
+    const ids = await make(1);
+    const key = { 'idempotency-key': `key ${organization.uid}`.replace(' ', '-') };
+    const body = { ids, set: { status_id: 2 } };
+    const first = await bulk(body, admin.token, key);
+    await bulk({ ids, set: { status_id: 3 } });
+    const again = await bulk(body, admin.token, key);
+    expect([again.status, again.text]).toEqual([200, first.text]);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(await rowOf(ids[0] as number)).toMatchObject({ status_id: 3 });
+    expect((await bulk({ ids, set: { status_id: 4 } }, admin.token, key)).status).toBe(422);
+  });
+});
+
+it('All at once: of many who change the same, each change is whole', async () => {
+  const ids = await make(20);
+  const answers = await Promise.all(
+    [2, 3, 4, 5].map((status) =>
+      bulk({ ids: ids.toReversed(), set: { status_id: status, tag_list: [`t${status}`] } }),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  const rows = await Promise.all(ids.map(async (id) => `${(await rowOf(id)).status_id} ${await tagsOf(id)}`));
+  expect(new Set(rows).size).toBe(1);
+  expect(rows[0]).toMatch(/^([2-5]) t\1$/);
+  expect(await rowOf(ids[0] as number)).toMatchObject({ version: 5 });
+});
