@@ -1,5 +1,6 @@
 import type { ASSET_TYPES, CRITICALITIES, NewAsset, WRITERS } from '../domain/assets/assets.ts';
 import type { Chance } from './chance.ts';
+import { nameInAddress } from './spots.ts';
 
 type AssetType = (typeof ASSET_TYPES)[number];
 
@@ -92,14 +93,11 @@ export function estateOf(
     const type = typeAt(index);
     const number = counts.get(type) ?? 0;
     counts.set(type, number + 1);
-    const name = nameOf(type, number, domain, products);
     return {
       organization,
       type,
-      name,
-      // From x.x.1.0 on: the network before it is for the assets that have names of their own.
-      location:
-        type === 'host' ? `10.${network}.${1 + Math.floor(number / 200)}.${10 + (number % 200)}` : name,
+      name: nameOf(type, number, domain, products),
+      location: locationOf(type, number, { domain, network, products }),
       criticality: chance.pick(CRITICALITY),
       writableBy: chance.pick(WRITABLE),
     };
@@ -114,8 +112,10 @@ function nameOf(type: AssetType, number: number, domain: string, products: reado
       const [role, roleRound] = turn(HOST_ROLES, siteRound);
       return `${site}-${role}-${String(roleRound + 1).padStart(2, '0')}.${domain}`;
     }
-    case 'webapp':
-      return `https://${product.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.${turn(STAGES, round)[0]}${domain}`;
+    case 'webapp': {
+      const [stage] = turn(STAGES, round);
+      return stage === '' ? product : `${product} (${stage.slice(0, -1)})`;
+    }
     case 'network': {
       const [site, siteRound] = turn(SITES, number);
       return `${site.toUpperCase()} ${turn(NETWORKS, siteRound)[0]} network`;
@@ -127,6 +127,19 @@ function nameOf(type: AssetType, number: number, domain: string, products: reado
     case 'mobileapp':
       return `${product} for ${turn(PLATFORMS, round)[0]}`;
   }
+}
+
+/** @returns where a host or a web application is; others are known by their names */
+function locationOf(
+  type: AssetType,
+  number: number,
+  { domain, network, products }: Pick<EstateOf, 'domain' | 'network' | 'products'>,
+): string | undefined {
+  // From x.x.1.0 on: the network before it is for the assets that have names of their own.
+  if (type === 'host') return `10.${network}.${1 + Math.floor(number / 200)}.${10 + (number % 200)}`;
+  if (type !== 'webapp') return undefined;
+  const [product, round] = turn(products, number);
+  return `https://${nameInAddress(product)}.${turn(STAGES, round)[0]}${domain}`;
 }
 
 /** @returns whose turn it is in a list that is gone through again and again, and how often it was gone through */

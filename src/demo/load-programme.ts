@@ -1,97 +1,160 @@
-import type { Act, Actor, Caller } from '../auth/callers.ts';
-import { scopesOf, TAG_SCOPES } from '../auth/scopes.ts';
+import type { Act } from '../auth/callers.ts';
 import type { Transaction } from '../db/engine.ts';
 import { createAssessmentTag } from '../domain/assessments/assessment-tags.ts';
 import { createAssessment, grantAssessmentAccess } from '../domain/assessments/assessments.ts';
-import { createAssetTags } from '../domain/assets/asset-tags.ts';
-import { createAsset, type NewAsset } from '../domain/assets/assets.ts';
 import {
   addGroupMember,
   createAssessmentGroup,
   GROUP_ROLES,
   type GroupRole,
 } from '../domain/assessments/groups.ts';
-import { changeListingAssets, planListingChange } from '../domain/assessments/listings.ts';
-import { createOrganization } from '../domain/organizations/organizations.ts';
-import { putPorts } from '../domain/assets/ports.ts';
 import { logTestingSession } from '../domain/assessments/testing-sessions.ts';
+import { createOrganization } from '../domain/organizations/organizations.ts';
 import { createUser, type CreatedUser } from '../domain/people/users.ts';
-import { createVulnerability } from '../domain/vulnerabilities/vulnerabilities.ts';
 import { createVulnerabilityTag } from '../domain/vulnerabilities/vulnerability-tags.ts';
 import { type Chance, chanceOf } from './chance.ts';
-import { estateOf } from './estate.ts';
-import { findingsOf } from './findings.ts';
-import type { DemoSecrets } from './secrets.ts';
+import { atWork, type Chronicle, type Person } from './chronicle.ts';
+import { assetsOf, loadAssets, scannedHosts } from './load-assets.ts';
+import { tellFindings } from './load-findings.ts';
 import type { DemoOrganization } from './manifest.ts';
 import { peopleAt } from './people.ts';
-import {
-  ACCOUNTS,
-  ASSESSMENT_TAGS,
-  ASSET_TAGS,
-  EDITABLE_TAGS,
-  FIXED_TAGS,
-  type Programme,
-} from './programmes.ts';
-import { fewPorts, manyPorts } from './services.ts';
+import { ACCOUNTS, ASSESSMENT_TAGS, EDITABLE_TAGS, FIXED_TAGS, type Programme } from './programmes.ts';
+import type { DemoSecrets } from './secrets.ts';
+import { inApplications, inPlaces, onHosts, type Sighting } from './spots.ts';
+import { WEB } from './weaknesses/web.ts';
+import { MOBILE } from './weaknesses/mobile.ts';
+import { NETWORK } from './weaknesses/network.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-interface Loading {
+export interface Loading {
   tx: Transaction;
   act: Act;
+  chronicle: Chronicle;
   secrets: DemoSecrets;
-  /** Platform staff; the first of them also does what needs a signed-in user. */
-  testers: readonly CreatedUser[];
-  /** When the programme began: milliseconds since 1970. */
+  /** Platform staff. */
+  testers: readonly Person[];
+  /** When the first programme began, a Monday: milliseconds since 1970. */
   start: number;
 }
 
-/** Makes one organization with everything in it. */
+/**
+ * Makes one organization with what it began with, and writes into the chronicle what happened since.
+ * @returns what it is, to be asked for after the chronicle was played
+ */
 export async function loadProgramme(
-  loading: Loading,
+  { start: first, ...others }: Loading,
   programme: Programme,
-): Promise<DemoOrganization<CreatedUser>> {
-  const { tx, act, start } = loading;
+): Promise<() => DemoOrganization<CreatedUser>> {
+  const start = first + programme.later * DAY;
+  const loading = { ...others, start };
+  const { tx, act, testers } = loading;
   const chance = chanceOf(programme.seed);
-  const organization = await createOrganization(tx, { ...act, now: start }, programme.organization);
-  const { uid } = organization;
-  const group = await createAssessmentGroup(
+  const begin = { ...act, now: start };
+  const { id, uid } = await createOrganization(tx, begin, programme.organization);
+  const group = await createAssessmentGroup(tx, begin, { organization: uid, name: programme.group });
+  const { assessment, further } = programme;
+  await createAssessment(tx, begin, { ...assessment, organization: uid, groupId: group.id });
+  for (const { about: _about, findings: _findings, ...other } of further)
+    await createAssessment(tx, begin, { ...other, organization: uid });
+
+  const users = await loadUsers(loading, programme, { organizationId: id, groupId: group.id }, chance);
+  const tags = await loadTags(loading, programme);
+  const assets = assetsOf(programme, chance);
+  const seen = sightingsOf(programme, scannedHosts(assets));
+  const made = await loadAssets(
     tx,
-    { ...act, now: start },
-    { organization: uid, name: programme.group },
+    testers[0] as Person,
+    programme,
+    assets,
+    seen.flatMap(({ sightings }) => sightings),
+    { start, now: act.now },
+    chance,
   );
-  const { assessment } = programme;
-  await createAssessment(tx, { ...act, now: start }, { ...assessment, organization: uid, groupId: group.id });
-  for (const further of programme.further) {
-    await createAssessment(tx, { ...act, now: start }, { ...further, organization: uid });
-  }
-  const users = await loadUsers(loading, programme, group.id, chance);
-  const assets = await loadAssets(loading, programme, chance);
-  return {
-    organization: { uid, id: organization.id },
-    users,
+
+  const { admin, member, spare } = users;
+  const told = seen.map(({ assessment: of, sightings }, index) => {
+    const from = start + index * 40 * DAY;
+    const main = index === 0;
+    if (sightings.length > 0) tellSessions(loading, of, main, from, chance);
+    return tellFindings({
+      ...loading,
+      chance,
+      assessment: of,
+      sightings,
+      from,
+      until: main ? act.now - 11 * HOUR : from + 50 * DAY,
+      now: act.now,
+      tagIds: [...tags.editable, ...tags.fixed],
+      assets: made.uids,
+      admin,
+      // Those who have access; the further assessments are the admin's alone.
+      team: main ? [member, spare, admin] : [admin],
+      named: main,
+    });
+  });
+  return () => ({
+    organization: { uid, id },
+    users: {
+      admin: plain(admin),
+      member: plain(member),
+      outsider: plain(users.outsider),
+      invited: plain(users.invited),
+      spare: plain(spare),
+    },
     assessment: { uid: assessment.uid },
     group,
-    ...(await loadFindings(loading, programme, chance)),
-    ...assets,
-  };
+    vulnerability: { id: told[0]?.ids[0] ?? 0 },
+    vulnerabilityTags: { editable: tags.editable[0] ?? 0, fixed: tags.fixed[0] ?? 0 },
+    assessmentTag: { id: tags.assessment[0] ?? 0 },
+    assets: made.assets,
+    assetTag: made.assetTag,
+  });
+}
+
+function plain({ organizationId: _organization, admin: _admin, ...user }: Person): CreatedUser {
+  return user;
+}
+
+/** What was seen, by assessment: first in the one that the demo accounts have access to. */
+function sightingsOf(
+  { domain, places, assessment, vulnerabilities, further }: Programme,
+  hosts: ReturnType<typeof scannedHosts>,
+): { assessment: string; sightings: Sighting[] }[] {
+  let rounds = vulnerabilities;
+  return [
+    { assessment: assessment.uid, sightings: inPlaces(WEB, places, domain, vulnerabilities) },
+    ...further.map(({ uid, about, findings, applications = [] }) => {
+      switch (about) {
+        case 'web':
+          rounds += findings;
+          return { assessment: uid, sightings: inPlaces(WEB, places, domain, findings, rounds - findings) };
+        case 'hosts':
+          return { assessment: uid, sightings: onHosts(NETWORK, hosts, findings) };
+        case 'applications':
+          return { assessment: uid, sightings: inApplications(MOBILE, applications) };
+      }
+    }),
+  ];
 }
 
 async function loadUsers(
-  { tx, act, secrets, start }: Loading,
+  { tx, act, chronicle, secrets, start }: Loading,
   { organization: { uid: organization }, domain, assessment, colleagues }: Programme,
-  groupId: number,
+  { organizationId, groupId }: { organizationId: number; groupId: number },
   chance: Chance,
-): Promise<DemoOrganization<CreatedUser>['users']> {
-  const account = (role: keyof typeof ACCOUNTS) => {
+): Promise<Record<keyof typeof ACCOUNTS, Person>> {
+  const account = async (role: keyof typeof ACCOUNTS): Promise<Person> => {
     const email = `${role}@${domain}`;
     const passwordHash = role === 'invited' ? undefined : secrets.of(email).hash;
-    return createUser(
+    const admin = role === 'admin';
+    const user = await createUser(
       tx,
       { ...act, now: start },
-      { email, name: ACCOUNTS[role].name, organization, admin: role === 'admin', passwordHash },
+      { email, name: ACCOUNTS[role].name, organization, admin, passwordHash },
     );
+    return { ...user, organizationId, admin };
   };
   const join = (userUid: string, role: GroupRole, at: number) =>
     addGroupMember(tx, { ...act, now: at }, { groupId, userUid, role });
@@ -104,170 +167,63 @@ async function loadUsers(
     spare: await account('spare'),
   };
   await join(users.admin.uid, 'rbac_group_admin', start);
-  await join(users.member.uid, 'assessment_member', start + DAY);
-  await join(users.spare.uid, 'assessment_member', start + DAY);
-  for (const { id } of [users.member, users.spare]) {
-    await grantAssessmentAccess(tx, { ...act, now: start + DAY }, assessment.uid, id);
-  }
+  await join(users.member.uid, 'assessment_member', start);
+  await join(users.spare.uid, 'assessment_member', start);
+  for (const { id } of [users.member, users.spare])
+    await grantAssessmentAccess(tx, { ...act, now: start }, assessment.uid, id);
   for (const [index, person] of peopleAt(domain, colleagues).entries()) {
-    const at = start + chance.between(1, 150) * DAY + chance.between(0, 23) * HOUR;
-    const colleague = await createUser(
-      tx,
-      { ...act, now: at },
-      { ...person, organization, passwordHash: secrets.unknown },
-    );
-    await join(colleague.uid, GROUP_ROLES[index % GROUP_ROLES.length] as GroupRole, at);
+    const at = atWork(start + chance.between(1, 150) * DAY + chance.between(0, 23 * 60) * 60_000);
+    chronicle.add(at, async (now) => {
+      const colleague = await createUser(
+        tx,
+        { ...act, now },
+        { ...person, organization, passwordHash: secrets.unknown },
+      );
+      await join(colleague.uid, GROUP_ROLES[index % GROUP_ROLES.length] as GroupRole, now);
+    });
   }
   return users;
 }
 
-async function loadAssets(
-  { tx, act, testers, start }: Loading,
-  {
-    organization: { uid: organization },
-    domain,
-    network,
-    products,
-    assets,
-    listed,
-    assessment,
-    manyPorts: many,
-    uids,
-  }: Programme,
-  chance: Chance,
-): Promise<Pick<DemoOrganization<CreatedUser>, 'assets' | 'assetTag'>> {
-  const named: readonly NewAsset[] = [
-    {
-      organization,
-      type: 'host',
-      name: `ams-gateway-01.${domain}`,
-      location: `10.${network}.0.10`,
-      criticality: 'high',
-    },
-    {
-      organization,
-      type: 'webapp',
-      name: `https://www.${domain}`,
-      location: `https://www.${domain}`,
-      criticality: 'high',
-    },
-    {
-      organization,
-      type: 'webapp',
-      name: `https://forms.${domain}`,
-      location: `https://forms.${domain}`,
-      criticality: 'medium',
-      writableBy: 'client',
-    },
-    {
-      organization,
-      type: 'webapp',
-      name: `https://scan-target.${domain}`,
-      location: `https://scan-target.${domain}`,
-      criticality: 'low',
-      writableBy: 'boss',
-    },
-  ];
-  const estate = estateOf({ organization, domain, network, products }, assets - named.length, chance);
-  const created: { id: number; uid: string }[] = [];
-  const planned = [...named, ...estate];
-  for (const [index, asset] of planned.entries()) {
-    const uid = index === planned.length - 1 ? uids?.unlisted : uids?.assets[index];
-    created.push(await createAsset(tx, { ...act, now: start }, asset, uid));
-  }
-  const [host, webapp, clientOnly, bossOnly] = created as [Created, Created, Created, Created];
-
-  await putPorts(tx, host.id, many ? manyPorts(act.now, chance) : fewPorts(act.now, chance));
-  const scanned = created.slice(named.length).filter((_asset, index) => estate[index]?.type === 'host');
-  for (const { id } of scanned.slice(0, 24)) await putPorts(tx, id, fewPorts(act.now, chance));
-
-  const caller = signedIn(testers[0] as CreatedUser, act.actor);
-  await changeListingAssets(
-    tx,
-    { actor: caller, now: start },
-    assessment.uid,
-    planListingChange({
-      add: created.slice(0, listed).map(({ uid }, index) => ({
-        assetUid: uid,
-        scopeRules: index % 20 === 0 ? [{ rule: 'No tests from 08:00 to 18:00 UTC' }] : [],
-      })),
-    }),
-  );
-  const tags = await createAssetTags(
-    tx,
-    { actor: caller, accepted: TAG_SCOPES, now: start },
-    organization,
-    ASSET_TAGS.map((name, index) => ({
-      name,
-      assets: created.filter((_asset, place) => place % (index + 3) === 0).map(({ uid }) => uid),
-    })),
-    uids?.tags,
-  );
-  return {
-    assetTag: { uid: tags[0]?.uid ?? '' },
-    assets: { host: host.uid, webapp: webapp.uid, clientOnly: clientOnly.uid, bossOnly: bossOnly.uid },
+async function loadTags(
+  { tx, act, start }: Loading,
+  { organization: { uid: organization }, assessment }: Programme,
+): Promise<Record<'editable' | 'fixed' | 'assessment', number[]>> {
+  const begin = { ...act, now: start };
+  const tags: Record<'editable' | 'fixed' | 'assessment', number[]> = {
+    editable: [],
+    fixed: [],
+    assessment: [],
   };
+  for (const name of EDITABLE_TAGS)
+    tags.editable.push((await createVulnerabilityTag(tx, begin, { organization, name, editable: true })).id);
+  for (const name of FIXED_TAGS)
+    tags.fixed.push((await createVulnerabilityTag(tx, begin, { organization, name, editable: false })).id);
+  for (const name of ASSESSMENT_TAGS)
+    tags.assessment.push((await createAssessmentTag(tx, begin, { name, assessment: assessment.uid })).id);
+  return tags;
 }
 
-type Created = Awaited<ReturnType<typeof createAsset>>;
-
-async function loadFindings(
-  { tx, act, testers, start }: Loading,
-  { organization: { uid: organization }, assessment, vulnerabilities, places }: Programme,
+/** Testers log their hours every week; on the main assessment, one of them is at it now. */
+function tellSessions(
+  { tx, act, chronicle, testers, start }: Loading,
+  assessment: string,
+  main: boolean,
+  from: number,
   chance: Chance,
-): Promise<Pick<DemoOrganization<CreatedUser>, 'vulnerability' | 'vulnerabilityTags' | 'assessmentTag'>> {
-  const tag = async (name: string, editable: boolean) =>
-    (await createVulnerabilityTag(tx, { ...act, now: start }, { organization, name, editable })).id;
-  const editable: number[] = [];
-  for (const name of EDITABLE_TAGS) editable.push(await tag(name, true));
-  const fixed: number[] = [];
-  for (const name of FIXED_TAGS) fixed.push(await tag(name, false));
-
-  const assessmentTags: { id: number }[] = [];
-  for (const name of ASSESSMENT_TAGS) {
-    assessmentTags.push(
-      await createAssessmentTag(tx, { ...act, now: start }, { name, assessment: assessment.uid }),
+): void {
+  const log = (tester: Person, startedAt: number, endedAt: number | null) => {
+    chronicle.add(endedAt ?? startedAt, (now) =>
+      logTestingSession(tx, { ...act, now }, { assessment, testerId: tester.id, startedAt, endedAt }),
     );
-  }
-
-  const ids: number[] = [];
-  const findings = findingsOf(assessment.uid, vulnerabilities, places, [...editable, ...fixed], chance);
-  for (const [index, finding] of findings.entries()) {
-    const at =
-      start + Math.floor(((act.now - start) * index) / findings.length) + chance.between(0, 600) * 60_000;
-    ids.push((await createVulnerability(tx, { ...act, now: Math.min(at, act.now) }, finding)).id);
-  }
-
-  for (let day = 4; day < 170; day += 7) {
-    for (const { id: testerId } of testers) {
-      const startedAt = start + day * DAY + chance.between(7, 10) * HOUR;
-      const endedAt = startedAt + chance.between(6, 30) * (HOUR / 4);
-      await logTestingSession(
-        tx,
-        { ...act, now: endedAt },
-        { assessment: assessment.uid, testerId, startedAt, endedAt },
-      );
+  };
+  const weeks = main ? Math.ceil((act.now - start) / (7 * DAY)) : 7;
+  for (let week = 0; week < weeks; week += 1) {
+    for (const tester of testers) {
+      const day = from + (7 * week + chance.between(0, 4)) * DAY;
+      const startedAt = day + chance.between(7, 10) * HOUR;
+      log(tester, startedAt, startedAt + chance.between(6, 30) * (HOUR / 4));
     }
   }
-  return {
-    vulnerability: { id: ids[0] ?? 0 },
-    vulnerabilityTags: { editable: editable[0] ?? 0, fixed: fixed[0] ?? 0 },
-    assessmentTag: { id: assessmentTags[0]?.id ?? 0 },
-  };
-}
-
-/** What many assets are changed by at once is written for a caller: a staff user, who may change them all. */
-function signedIn(user: CreatedUser, actor: Actor): Caller {
-  const account = { staff: true, admin: true, assigned: null };
-  return {
-    ...actor,
-    kind: 'user',
-    ...account,
-    userId: user.id,
-    uid: user.uid,
-    credentialId: 'demo',
-    organizationId: null,
-    scopes: new Set(scopesOf(account)),
-    bounds: { allowedAddresses: null, expiresAt: null },
-  };
+  if (main) log(testers.at(-1) as Person, act.now - 100 * 60_000, null);
 }

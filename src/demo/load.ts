@@ -5,6 +5,7 @@ import { recordChange } from '../domain/shared/audit.ts';
 import { setPassword } from '../domain/sign-in/passwords.ts';
 import { issueToken } from '../domain/tokens/tokens.ts';
 import { createUser, type CreatedUser } from '../domain/people/users.ts';
+import { Chronicle, mondayOf, type Person } from './chronicle.ts';
 import { renewDemoClients } from './clients.ts';
 import { type DemoFacts, type DemoManifest, mapAccounts } from './manifest.ts';
 import { loadProgramme } from './load-programme.ts';
@@ -29,22 +30,23 @@ export async function loadDemo(
 ): Promise<DemoManifest> {
   const act = commandLine(now);
   // A programme that has run for half a year looks like one: its lists can be sorted by time.
-  const start = now - 180 * DAY;
-  const testers: CreatedUser[] = [];
+  const start = mondayOf(now - 180 * DAY);
+  const testers: Person[] = [];
   for (const { name, email } of STAFF) {
     const passwordHash = email === STAFF[0].email ? secrets.of(email).hash : secrets.unknown;
-    testers.push(await createUser(tx, { ...act, now: start }, { name, email, passwordHash }));
+    const user = await createUser(tx, { ...act, now: start }, { name, email, passwordHash });
+    testers.push({ ...user, organizationId: null, admin: true });
   }
-  const staff = testers[0] as CreatedUser;
 
   const [main, other] = PROGRAMMES;
-  const context = { tx, act, secrets, testers, start };
-  const first = await loadProgramme(context, main);
-  const facts: DemoFacts = {
-    ...first,
-    users: { ...first.users, staff },
-    other: await loadProgramme(context, other),
-  };
+  const chronicle = new Chronicle();
+  const context = { tx, act, chronicle, secrets, testers, start };
+  const tellMain = await loadProgramme(context, main);
+  const tellOther = await loadProgramme(context, other);
+  await chronicle.play(now);
+  const { organizationId: _none, admin: _admin, ...staff } = testers[0] as Person;
+  const first = tellMain();
+  const facts: DemoFacts = { ...first, users: { ...first.users, staff }, other: tellOther() };
   await recordChange(tx, act, {
     action: LOADED,
     object: ['organization', main.organization.uid],

@@ -1,3 +1,5 @@
+import type { Place } from './spots.ts';
+
 /** One organization of the demo, and how much of everything it has. */
 export interface Programme {
   organization: { uid: string; name: string };
@@ -5,12 +7,18 @@ export interface Programme {
   seed: number;
   /** The second number of its addresses. */
   network: number;
+  /** How many days after the first one it began. */
+  later: number;
   group: string;
-  assessment: { uid: string; name: string };
-  /** Other assessments, to which the demo accounts have no access. */
-  further: readonly { uid: string; name: string }[];
+  assessment: OneAssessment;
+  /** Other assessments, to which the demo accounts have no access, and what was found there. */
+  further: readonly (OneAssessment & {
+    about: 'web' | 'hosts' | 'applications';
+    findings: number;
+    applications?: readonly string[];
+  })[];
   products: readonly string[];
-  places: readonly string[];
+  places: readonly Place[];
   /** Members of the assessment group beside the demo accounts. */
   colleagues: number;
   /** All of its assets, and those of them that the assessment lists. */
@@ -22,17 +30,59 @@ export interface Programme {
   uids?: { assets: readonly string[]; unlisted: string; tags: readonly string[] };
 }
 
+interface OneAssessment {
+  uid: string;
+  name: string;
+  description: string;
+  type: 'web' | 'host' | 'api' | 'mobile';
+  state: 'pending' | 'active' | 'paused' | 'completed';
+}
+
 export const PROGRAMMES: readonly [main: Programme, other: Programme] = [
   {
     organization: { uid: 'acme', name: 'Acme Freight' },
     domain: 'acme.example',
     seed: 2_026,
     network: 20,
+    later: 0,
     group: 'Web programme',
-    assessment: { uid: 'acme-web-2026', name: 'Web programme 2026' },
+    assessment: {
+      uid: 'acme-web-2026',
+      name: 'Web programme 2026',
+      description:
+        'All that customers, partners and drivers reach from outside. **Tell us before you load-test anything.**',
+      type: 'web',
+      state: 'active',
+    },
     further: [
-      { uid: 'acme-mobile-2026', name: 'Driver apps 2026' },
-      { uid: 'acme-internal-2025', name: 'Internal network 2025' },
+      {
+        uid: 'acme-mobile-2026',
+        name: 'Driver apps 2026',
+        description: 'The applications of drivers, with the API behind them.',
+        type: 'mobile',
+        state: 'active',
+        about: 'applications',
+        findings: 12,
+        applications: ['Driver for Android', 'Driver for iOS'],
+      },
+      {
+        uid: 'acme-internal-2025',
+        name: 'Internal network 2025',
+        description: 'Put off, and done a year later.',
+        type: 'host',
+        state: 'paused',
+        about: 'hosts',
+        findings: 0,
+      },
+      {
+        uid: 'acme-internal-2026',
+        name: 'Internal network 2026',
+        description: 'Servers in Amsterdam and Frankfurt, from a place in the office.',
+        type: 'host',
+        state: 'completed',
+        about: 'hosts',
+        findings: 22,
+      },
     ],
     products: [
       'Tracking',
@@ -47,19 +97,85 @@ export const PROGRAMMES: readonly [main: Programme, other: Programme] = [
       'Identity',
     ],
     places: [
-      'shipment tracking',
-      'the booking form',
-      'customs declarations',
-      'invoice download',
-      'the partner portal',
-      'driver sign-in',
-      'shipment notes',
-      'the address book',
-      'the fleet map',
-      'the quote calculator',
-      'webhook settings',
-      'the label printer service',
-      'password reset',
+      {
+        name: 'shipment tracking',
+        product: 'Tracking',
+        path: '/track',
+        parameter: 'reference',
+        record: 'shipment',
+      },
+      {
+        name: 'the booking form',
+        product: 'Booking',
+        path: '/api/v2/bookings',
+        parameter: 'comment',
+        record: 'booking',
+      },
+      {
+        name: 'customs declarations',
+        product: 'Customs',
+        path: '/api/declarations',
+        parameter: 'goods',
+        record: 'declaration',
+      },
+      {
+        name: 'invoice download',
+        product: 'Billing',
+        path: '/invoices/download',
+        parameter: 'number',
+        record: 'invoice',
+      },
+      {
+        name: 'the partner portal',
+        product: 'Partner Portal',
+        path: '/partners/profile',
+        parameter: 'company',
+        record: 'partner',
+      },
+      { name: 'driver sign-in', product: 'Driver', path: '/auth/code', parameter: 'code', record: 'driver' },
+      {
+        name: 'shipment notes',
+        product: 'Tracking',
+        path: '/api/shipments/notes',
+        parameter: 'note',
+        record: 'note',
+      },
+      {
+        name: 'the address book',
+        product: 'Booking',
+        path: '/api/v2/addresses',
+        parameter: 'street',
+        record: 'address',
+      },
+      {
+        name: 'the fleet map',
+        product: 'Fleet',
+        path: '/api/positions',
+        parameter: 'vehicle',
+        record: 'position',
+      },
+      {
+        name: 'the quote calculator',
+        product: 'Booking',
+        path: '/quote',
+        parameter: 'origin',
+        record: 'quote',
+      },
+      {
+        name: 'webhook settings',
+        product: 'Partner Portal',
+        path: '/partners/webhooks',
+        parameter: 'url',
+        record: 'webhook',
+      },
+      {
+        name: 'the label printer service',
+        product: 'Tracking',
+        path: '/labels/render',
+        parameter: 'template',
+        record: 'label',
+      },
+      { name: 'password reset', product: 'Identity', path: '/reset', parameter: 'email', record: 'account' },
     ],
     colleagues: 62,
     assets: 420,
@@ -77,18 +193,77 @@ export const PROGRAMMES: readonly [main: Programme, other: Programme] = [
     domain: 'halden.example',
     seed: 1_848,
     network: 40,
+    later: 14,
     group: 'Claims programme',
-    assessment: { uid: 'halden-claims-2026', name: 'Claims platform 2026' },
-    further: [{ uid: 'halden-brokers-2026', name: 'Broker portal 2026' }],
+    assessment: {
+      uid: 'halden-claims-2026',
+      name: 'Claims platform 2026',
+      description: 'From the first notice of a claim to its payment.',
+      type: 'web',
+      state: 'active',
+    },
+    further: [
+      {
+        uid: 'halden-brokers-2026',
+        name: 'Broker portal 2026',
+        description: 'What brokers see after signing in.',
+        type: 'api',
+        state: 'active',
+        about: 'web',
+        findings: 14,
+      },
+    ],
     products: ['Claims', 'Policies', 'Broker Portal', 'Payments', 'Documents'],
     places: [
-      'the claims form',
-      'policy documents',
-      'broker sign-in',
-      'the payment page',
-      'document upload',
-      'the adjuster view',
-      'claim messages',
+      {
+        name: 'the claims form',
+        product: 'Claims',
+        path: '/claims/new',
+        parameter: 'description',
+        record: 'claim',
+      },
+      {
+        name: 'policy documents',
+        product: 'Policies',
+        path: '/policies/documents',
+        parameter: 'policy',
+        record: 'document',
+      },
+      {
+        name: 'broker sign-in',
+        product: 'Broker Portal',
+        path: '/login',
+        parameter: 'code',
+        record: 'broker',
+      },
+      {
+        name: 'the payment page',
+        product: 'Payments',
+        path: '/pay',
+        parameter: 'account',
+        record: 'payment',
+      },
+      {
+        name: 'document upload',
+        product: 'Documents',
+        path: '/api/documents',
+        parameter: 'file',
+        record: 'document',
+      },
+      {
+        name: 'the adjuster view',
+        product: 'Claims',
+        path: '/adjuster/claims',
+        parameter: 'claim',
+        record: 'claim',
+      },
+      {
+        name: 'claim messages',
+        product: 'Claims',
+        path: '/api/messages',
+        parameter: 'text',
+        record: 'message',
+      },
     ],
     colleagues: 14,
     assets: 80,
@@ -128,4 +303,15 @@ export const ASSET_TAGS = [
   'payment data',
   'end of life',
   'third party',
+] as const;
+
+/** What testers write beside their hours. */
+export const NOTES = [
+  'Manual tests with two accounts of different customers.',
+  'Forms and uploads, and what follows from them.',
+  'Retests of last week, and the report.',
+  'API by its description, then what it does not describe.',
+  'Sessions and second factors.',
+  'Sign-in, reset and invitation.',
+  '',
 ] as const;

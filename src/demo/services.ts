@@ -120,10 +120,15 @@ export function manyPorts(now: number, chance: Chance): Port[] {
   ];
 }
 
-/** @returns the ports of an ordinary host */
-export function fewPorts(now: number, chance: Chance): Port[] {
+/**
+ * @param sure ports that are open
+ * @returns the ports of an ordinary host
+ */
+export function fewPorts(now: number, chance: Chance, sure: readonly number[] = []): Port[] {
   return [
-    ...OPEN.filter(() => chance.happens(12)).map((service) => portOf(service, 'open', now, chance)),
+    ...OPEN.filter(([number]) => chance.happens(12) || sure.includes(number)).map((service) =>
+      portOf(service, 'open', now, chance),
+    ),
     ...CLOSED.filter(() => chance.happens(10)).map((service) => portOf(service, 'closed', now, chance)),
   ];
 }

@@ -115,6 +115,35 @@ describe('assay demo', () => {
         `select distinct tester_id from testing_sessions where assessment_id = (${inAssessment})`,
       );
       expect(testers).toHaveLength(2);
+      const { rows: retests } = await query<{ status: string }>(db, 'select distinct status from retests');
+      expect(retests.map(({ status }) => status).toSorted()).toEqual([
+        'blocked',
+        'cancelled',
+        'failed',
+        'requested',
+        'verified',
+      ]);
+      const { rows: comments } = await query(db, 'select internal, count(*) from comments group by internal');
+      expect(comments).toHaveLength(2);
+      const { rows: running } = await query(db, 'select id from testing_sessions where ended_at is null');
+      expect(running).toHaveLength(2);
+      const { rows: unlike } = await query(
+        db,
+        'select title from vulnerabilities group by assessment_id, title having count(*) > 1',
+      );
+      expect(unlike).toEqual([]);
+      const { rows: open } = await query<{ title: string; description: string }>(
+        db,
+        `select title, description from vulnerabilities where title || description || impact || recommended_fix
+           || validation_steps || http_requests like '%{place}%' or title like '%{%}%'`,
+      );
+      expect(open).toEqual([]);
+      const { rows: ahead } = await query(
+        db,
+        `select id from timeline_entries where at > ${Date.now()}
+         union all select id from retests where decided_at < created_at`,
+      );
+      expect(ahead).toEqual([]);
       const { rows: types } = await query(db, 'select distinct type from assets');
       expect(types).toHaveLength(5);
       const { rows: writers } = await query<{ uid: string; writable_by: string }>(

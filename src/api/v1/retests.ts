@@ -24,8 +24,9 @@ const path = `${collection}/:verification_id`;
 /** One that is open when the operations are tried in their order. */
 const Vulnerability = ['The id of a vulnerability.', 3] as const;
 const VulnerabilityPath = pathOf({ vulnerability_id: Vulnerability });
+/** One whose retest waits, in the demo. */
 const RetestPath = pathOf({
-  vulnerability_id: Vulnerability,
+  vulnerability_id: [Vulnerability[0], 4],
   verification_id: ['The id of a retest.', 1],
 });
 

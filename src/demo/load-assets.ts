@@ -1,0 +1,118 @@
+import type { Transaction } from '../db/engine.ts';
+import { changeListingAssets, planListingChange } from '../domain/assessments/listings.ts';
+import { createAssetTags } from '../domain/assets/asset-tags.ts';
+import { createAsset, type NewAsset } from '../domain/assets/assets.ts';
+import { putPorts } from '../domain/assets/ports.ts';
+import { TAG_SCOPES } from '../auth/scopes.ts';
+import type { Chance } from './chance.ts';
+import { actOf, type Person } from './chronicle.ts';
+import { estateOf } from './estate.ts';
+import type { DemoData } from './manifest.ts';
+import { ASSET_TAGS, type Programme } from './programmes.ts';
+import { fewPorts, manyPorts } from './services.ts';
+import type { Host, Sighting } from './spots.ts';
+
+/** How many ordinary hosts were scanned. */
+const SCANNED = 24;
+
+/** All assets of an organization, before they are made: first those that the manifest names. */
+export function assetsOf(programme: Programme, chance: Chance): NewAsset[] {
+  const { organization, domain, network, products, assets: count } = programme;
+  const own = { organization: organization.uid };
+  const webapp = (name: string, label: string) => ({
+    ...own,
+    type: 'webapp' as const,
+    name,
+    location: `https://${label}.${domain}`,
+  });
+  const named: readonly NewAsset[] = [
+    {
+      ...own,
+      type: 'host',
+      name: `ams-gateway-01.${domain}`,
+      location: `10.${network}.0.10`,
+      criticality: 'high',
+    },
+    { ...webapp('Website', 'www'), criticality: 'high' },
+    { ...webapp('Forms', 'forms'), criticality: 'medium', writableBy: 'client' },
+    { ...webapp('Scan target', 'scan-target'), criticality: 'low', writableBy: 'boss' },
+  ];
+  const estate = estateOf(
+    { organization: organization.uid, domain, network, products },
+    count - named.length,
+    chance,
+  );
+  return [...named, ...estate];
+}
+
+/** @returns the ordinary hosts that were scanned */
+export function scannedHosts(assets: readonly NewAsset[]): Host[] {
+  return assets
+    .slice(1)
+    .flatMap(({ type, name, location }) =>
+      type === 'host' && location !== undefined ? [{ name, address: location }] : [],
+    )
+    .slice(0, SCANNED);
+}
+
+export interface LoadedAssets extends Pick<DemoData<unknown>, 'assets' | 'assetTag'> {
+  /** Uids by location. */
+  uids: ReadonlyMap<string, string>;
+}
+
+/** Makes the assets with their ports, the listing and the tags. */
+export async function loadAssets(
+  tx: Transaction,
+  staff: Person,
+  { organization, listed, assessment, manyPorts: many, uids }: Programme,
+  assets: readonly NewAsset[],
+  onHosts: readonly Sighting[],
+  { start, now }: { start: number; now: number },
+  chance: Chance,
+): Promise<LoadedAssets> {
+  const act = actOf(staff, start);
+  const created: { id: number; uid: string }[] = [];
+  for (const [index, asset] of assets.entries()) {
+    const uid = index === assets.length - 1 ? uids?.unlisted : uids?.assets[index];
+    created.push(await createAsset(tx, act, asset, uid));
+  }
+  const byLocation = new Map(
+    assets.map(({ location, name }, index) => [location ?? name, created[index] as Created]),
+  );
+
+  const [host, webapp, clientOnly, bossOnly] = created as [Created, Created, Created, Created];
+  await putPorts(tx, host.id, many ? manyPorts(now, chance) : fewPorts(now, chance));
+  for (const { address } of scannedHosts(assets)) {
+    const found = onHosts.filter(({ asset }) => asset === address).map(({ spot }) => Number(spot.port));
+    await putPorts(tx, byLocation.get(address)?.id ?? 0, fewPorts(now, chance, found));
+  }
+
+  await changeListingAssets(
+    tx,
+    act,
+    assessment.uid,
+    planListingChange({
+      add: created.slice(0, listed).map(({ uid }, index) => ({
+        assetUid: uid,
+        scopeRules: index % 20 === 0 ? [{ rule: 'No tests from 08:00 to 18:00 UTC' }] : [],
+      })),
+    }),
+  );
+  const tags = await createAssetTags(
+    tx,
+    { ...act, accepted: TAG_SCOPES },
+    organization.uid,
+    ASSET_TAGS.map((name, index) => ({
+      name,
+      assets: created.filter((_asset, place) => place % (index + 3) === 0).map(({ uid }) => uid),
+    })),
+    uids?.tags,
+  );
+  return {
+    assetTag: { uid: tags[0]?.uid ?? '' },
+    assets: { host: host.uid, webapp: webapp.uid, clientOnly: clientOnly.uid, bossOnly: bossOnly.uid },
+    uids: new Map([...byLocation].map(([location, { uid }]) => [location, uid])),
+  };
+}
+
+type Created = Awaited<ReturnType<typeof createAsset>>;

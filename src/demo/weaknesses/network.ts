@@ -1,0 +1,172 @@
+import { text, type Weakness } from './weakness.ts';
+
+/** A weakness of what listens on a port. */
+export type HostWeakness = Weakness & { port: number };
+
+/** What is found on hosts; their spot has an address and a port. */
+export const NETWORK: readonly HostWeakness[] = [
+  {
+    title: 'Container engine open to the network on {host}',
+    port: 2375,
+    severity: 'Critical',
+    vector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:C/C:H/I:H/A:H',
+    category: ['Misconfiguration', 'Management interface'],
+    cwes: ['CWE-306'],
+    description: 'The API of Docker answers on {address}:{port} without TLS and without a password.',
+    impact:
+      'Whoever reaches the port starts a container with the disk of the host in it, and so owns the host.',
+    fix: 'Bind it to the local socket. Where it has to be reached, use SSH or mutual TLS.',
+    steps: ['Run `curl http://{address}:{port}/version`.', 'The answer names the version and the kernel.'],
+    http: [
+      'GET /version HTTP/1.1\nHost: {address}:{port}\n\n',
+      'HTTP/1.1 200 OK\nApi-Version: 1.45\n\n{"Version":"26.1.3","Os":"linux"}',
+    ],
+    references: ['https://docs.docker.com/engine/daemon/remote-access/'],
+  },
+  {
+    title: 'OpenSSH with regreSSHion on {host}',
+    port: 22,
+    severity: 'High',
+    vector: 'CVSS:3.1/AV:N/AC:H/PR:N/UI:N/S:U/C:H/I:H/A:H',
+    category: ['Outdated components', 'Known vulnerability'],
+    cwes: ['CWE-364'],
+    cves: ['CVE-2024-6387'],
+    description:
+      'The banner says OpenSSH 9.6p1 as Ubuntu ships it, in a build before the one that has the fix. We did not try to exploit it.',
+    impact: 'Given hours and luck, code runs as root without an account.',
+    fix: 'Install the update of the distribution. Until then, `LoginGraceTime 0` takes the race away.',
+    steps: ['Connect to {address}:{port} and read the banner.'],
+    references: ['https://nvd.nist.gov/vuln/detail/CVE-2024-6387', 'https://www.openssh.com/security.html'],
+  },
+  {
+    title: 'Redis without a password on {host}',
+    port: 6379,
+    severity: 'High',
+    vector: 'CVSS:3.1/AV:A/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
+    category: ['Broken authentication', 'No authentication'],
+    cwes: ['CWE-306'],
+    description:
+      'Redis 7.0.15 on {address}:{port} accepts commands from the whole office network. `INFO keyspace` tells of 91,204 keys; they are sessions.',
+    impact: 'Whoever is in the office reads and makes sessions of the web applications.',
+    fix: 'Set `requirepass` or an ACL, bind it to the application network, and leave `protected-mode` on.',
+    steps: ['Run `redis-cli -h {address} -p {port} INFO keyspace`.'],
+    references: ['https://redis.io/docs/latest/operate/oss_and_stack/management/security/'],
+  },
+  {
+    title: 'Default SNMP community on {host}',
+    port: 161,
+    severity: 'High',
+    vector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:N/A:N',
+    category: ['Broken authentication', 'Default credentials'],
+    cwes: ['CWE-1392'],
+    description:
+      'The community `public` reads the whole tree of {address}: interfaces, routes, processes with their arguments.',
+    impact: 'The arguments of one process hold the password of a backup account.',
+    fix: 'Use SNMPv3 with a user, or allow the monitoring hosts only. Change the password.',
+    steps: ['Run `snmpwalk -v2c -c public {address} hrSWRunParameters`.'],
+    references: ['https://attack.mitre.org/techniques/T1602/001/'],
+  },
+  {
+    title: 'Home folders exported to everyone on {host}',
+    port: 2049,
+    severity: 'High',
+    vector: 'CVSS:3.1/AV:A/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:N',
+    category: ['Misconfiguration', 'File share'],
+    cwes: ['CWE-732'],
+    description: text`
+      \`showmount -e {address}\` lists
+
+      - \`/home *\`
+      - \`/srv/backup 10.0.0.0/8\`
+
+      The first can be written by whoever chooses a matching user number.`,
+    impact: 'A key put into `.ssh` of somebody is a login as them.',
+    fix: 'Name the hosts in `/etc/exports`, and use Kerberos (`sec=krb5p`) for folders of people.',
+    steps: ['Run `showmount -e {address}`.', 'Mount `/home`, and list it as the user number 1000.'],
+    references: ['https://linux.die.net/man/5/exports'],
+  },
+  {
+    title: 'SMB signing not required on {host}',
+    port: 445,
+    severity: 'Medium',
+    vector: 'CVSS:3.1/AV:A/AC:H/PR:N/UI:R/S:U/C:H/I:H/A:N',
+    category: ['Misconfiguration', 'Signing'],
+    cwes: ['CWE-924'],
+    description: 'Samba 4.19.5 on {address}:{port} offers signing and does not ask for it.',
+    impact:
+      'A login of an administrator that is caught elsewhere in the network can be passed on to this host.',
+    fix: 'Set `server signing = mandatory`.',
+    steps: ['Run `nmap -p {port} --script smb2-security-mode {address}`.'],
+    references: ['https://attack.mitre.org/techniques/T1557/001/'],
+  },
+  {
+    title: 'Search index without a password on {host}',
+    port: 9200,
+    severity: 'Medium',
+    vector: 'CVSS:3.1/AV:A/AC:L/PR:N/UI:N/S:U/C:H/I:N/A:N',
+    category: ['Broken authentication', 'No authentication'],
+    cwes: ['CWE-306'],
+    description: 'Elasticsearch 8.13.4 on {address}:{port} runs with `xpack.security.enabled: false`.',
+    impact: 'Everyone in the server network searches the logs of all applications.',
+    fix: 'Switch its security on, which is the default since version 8.',
+    steps: ['Run `curl http://{address}:{port}/_cat/indices`.'],
+    http: [
+      'GET /_cat/indices HTTP/1.1\nHost: {address}:{port}\n\n',
+      'HTTP/1.1 200 OK\n\nyellow open logs-2026.11 1 1 48210331 0 31.2gb\n',
+    ],
+    references: ['https://www.elastic.co/guide/en/elasticsearch/reference/current/secure-cluster.html'],
+  },
+  {
+    title: 'Zone transfer allowed on {host}',
+    port: 53,
+    severity: 'Medium',
+    vector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:L/I:N/A:N',
+    category: ['Misconfiguration', 'DNS'],
+    cwes: ['CWE-200'],
+    description: 'The name server on {address} gives the whole internal zone to whoever asks.',
+    impact: '1,904 names of internal hosts, with what they are for.',
+    fix: 'Allow transfers to the secondary servers only (`allow-transfer`).',
+    steps: ['Run `dig axfr @{address}` for the internal zone.'],
+    references: ['https://www.rfc-editor.org/rfc/rfc5936'],
+  },
+  {
+    title: 'FTP in the clear on {host}',
+    port: 21,
+    severity: 'Medium',
+    vector: 'CVSS:3.1/AV:A/AC:L/PR:N/UI:R/S:U/C:H/I:N/A:N',
+    category: ['Misconfiguration', 'No encryption'],
+    cwes: ['CWE-319'],
+    description: 'ProFTPD on {address}:{port} takes passwords without encryption. A nightly job uses it.',
+    impact: 'Whoever listens in the network segment reads the password of the job.',
+    fix: 'Move the job to SFTP, and close the port.',
+    steps: ['Watch the port with `tcpdump` at 02:00.', '`USER` and `PASS` stand in the capture.'],
+    references: ['https://www.rfc-editor.org/rfc/rfc4217'],
+  },
+  {
+    title: 'Certificate has expired on {host}',
+    port: 443,
+    severity: 'Low',
+    vector: 'CVSS:3.1/AV:N/AC:H/PR:N/UI:R/S:U/C:N/I:L/A:N',
+    category: ['Misconfiguration', 'TLS'],
+    cwes: ['CWE-298'],
+    description:
+      'The certificate on {address}:{port} ended three weeks ago. Those who use it have learned to click the warning away.',
+    impact: 'They would click away the warning about a wrong one as well.',
+    fix: 'Renew it, and let ACME or the monitoring watch over the next one.',
+    steps: ['Run `openssl s_client -connect {address}:{port} | openssl x509 -noout -enddate`.'],
+    references: ['https://www.rfc-editor.org/rfc/rfc8555'],
+  },
+  {
+    title: 'Time server answers control queries on {host}',
+    port: 123,
+    severity: 'Informational',
+    vector: null,
+    category: ['Misconfiguration', 'NTP'],
+    cwes: [],
+    description: 'NTP on {address} answers mode 6 queries, which tell its version and its peers.',
+    impact: 'Little inside the network; from outside it would amplify traffic.',
+    fix: 'Add `noquery` to its default restrictions.',
+    steps: ['Run `ntpq -c rv {address}`.'],
+    references: ['https://www.ntp.org/documentation/4.2.8-series/accopt/'],
+  },
+];
