@@ -419,6 +419,30 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     method: 'DELETE',
     path: `/v1/testing_sessions/${other.testingSession}`,
   }),
+  '40 list who has access to an assessment': (other) => ({
+    method: 'GET',
+    path: `/v1/assessments/${other.assessment}/users`,
+  }),
+  '40 give oneself access to an assessment': (other, own) => ({
+    method: 'PATCH',
+    path: `/v1/assessments/${other.assessment}/users`,
+    body: { add: [own.userId] },
+  }),
+  '40 give a user access to an own assessment': (other, own) => ({
+    method: 'PATCH',
+    path: `/v1/assessments/${own.assessment}/users`,
+    body: { add: [other.userId] },
+  }),
+  '47 add members': (other) => ({
+    method: 'POST',
+    path: `/api/assessment/v1/assessment-groups/${other.group}/members/batchAdd`,
+    body: { members: [{ userUid: other.userUid, role: 'assessment_member' }] },
+  }),
+  '47 add a user to an own group': (other, own) => ({
+    method: 'POST',
+    path: `/api/assessment/v1/assessment-groups/${own.group}/members/batchAdd`,
+    body: { members: [{ userUid: other.userUid, role: 'assessment_member' }] },
+  }),
   '84 delete an assessment': (other) => ({
     method: 'DELETE',
     path: `/v1/assessments/${other.spareAssessment}`,

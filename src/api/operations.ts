@@ -1,5 +1,6 @@
 import type { AreaName } from '../config.ts';
 import type { DeclareOperation } from '../http/operation.ts';
+import { MEMBER_ADDITION_OPERATIONS } from './assessment/member-additions.ts';
 import { MEMBER_OPERATIONS } from './assessment/members.ts';
 import { ASSET_OPERATIONS } from './asset/assets.ts';
 import { LISTING_OPERATIONS } from './asset/listings.ts';
@@ -9,6 +10,7 @@ import { EXISTING_ASSET_TAG_OPERATIONS } from './tagging/existing-tags.ts';
 import { ASSESSMENT_GROUP_OPERATIONS } from './v1/assessment-groups.ts';
 import { BULK_CHANGE_OPERATIONS } from './v1/bulk-changes.ts';
 import { ASSESSMENT_TAG_OPERATIONS } from './v1/assessment-tags.ts';
+import { ASSESSMENT_USER_OPERATIONS } from './v1/assessment-users.ts';
 import { ASSESSMENT_OPERATIONS } from './v1/assessments.ts';
 import { TOKEN_OPERATIONS } from './v1/tokens.ts';
 import { TESTING_SESSION_OPERATIONS } from './v1/testing-sessions.ts';
@@ -29,6 +31,7 @@ export const OPERATIONS: Readonly<Record<AreaName, readonly DeclareOperation[]>>
   v1: [
     ...ASSESSMENT_TAG_OPERATIONS,
     ...ASSESSMENT_OPERATIONS,
+    ...ASSESSMENT_USER_OPERATIONS,
     ...ASSESSMENT_GROUP_OPERATIONS,
     ...TESTING_HOURS_OPERATIONS,
     ...TESTING_SESSION_OPERATIONS,
@@ -47,6 +50,6 @@ export const OPERATIONS: Readonly<Record<AreaName, readonly DeclareOperation[]>>
   ],
   tagging: [...ASSET_TAG_OPERATIONS, ...EXISTING_ASSET_TAG_OPERATIONS],
   asset: [...ASSET_OPERATIONS, ...LISTING_OPERATIONS],
-  assessment: [...MEMBER_OPERATIONS],
+  assessment: [...MEMBER_OPERATIONS, ...MEMBER_ADDITION_OPERATIONS],
   streaming: [...PORT_OPERATIONS],
 };

@@ -94,6 +94,7 @@ describe('Operation 12: list members of an assessment group', () => {
         },
         actions: [
           { name: 'batchRemove', method: 'POST', href: `${server.origin}${pathOf(group)}/batchRemove` },
+          { name: 'batchAdd', method: 'POST', href: `${server.origin}${pathOf(group)}/batchAdd` },
         ],
       },
     });
@@ -272,7 +273,7 @@ describe('Operation 12: list members of an assessment group', () => {
       expect(status).toBe(200);
       const removes = role === 'rbac_group_admin' || role === 'infra_admin';
       expect(body.metadata.actions.map(({ name }: { name: string }) => name)).toEqual(
-        removes ? ['batchRemove'] : [],
+        removes ? ['batchRemove', 'batchAdd'] : [],
       );
     });
 
@@ -280,7 +281,7 @@ describe('Operation 12: list members of an assessment group', () => {
       const { token } = await world.user();
       const { status, body } = await list('', token);
       expect(status).toBe(200);
-      expect(body.metadata.actions).toHaveLength(1);
+      expect(body.metadata.actions).toHaveLength(2);
     });
 
     it('no one else of the organization: 403', async () => {

@@ -16,16 +16,16 @@ import { operation } from '../../http/operation.ts';
 import { PageLink, pageLinks, pagesOf } from '../../http/paging.ts';
 import { DateTime, MAX_TEXT } from '../../http/schemas.ts';
 
-const access = { scopes: API_SCOPE, schemes: 'bearer' } as const;
-const path = '/v1/assessment-groups/:assessmentGroupId/members';
+export const MEMBERS_ACCESS = { scopes: API_SCOPE, schemes: 'bearer' } as const;
+export const MEMBERS_PATH = '/v1/assessment-groups/:assessmentGroupId/members';
 
 const MAX_REMOVED_AT_ONCE = 100;
 const DEFAULT_PER_PAGE = 50;
 const MAX_PER_PAGE = 200;
 
-const USER_UID = 'u8x2k0vq4m7c1n5p';
+export const USER_UID = 'u8x2k0vq4m7c1n5p';
 
-const GroupPath = Type.Object({
+export const GroupPath = Type.Object({
   assessmentGroupId: Type.Integer({ minimum: 1, description: 'The assessment group.', examples: [1] }),
 });
 
@@ -132,17 +132,16 @@ const MemberList = Type.Object(
   { title: 'Group members' },
 );
 
+export const UserUid = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  pattern: '^[a-zA-Z0-9_-]+$',
+  examples: [USER_UID],
+});
+
 const RemoveBody = Type.Object(
   {
-    userUids: Type.Array(
-      Type.String({
-        minLength: 1,
-        maxLength: 64,
-        pattern: '^[a-zA-Z0-9_-]+$',
-        examples: [USER_UID],
-      }),
-      { minItems: 1, maxItems: MAX_REMOVED_AT_ONCE, uniqueItems: true },
-    ),
+    userUids: Type.Array(UserUid, { minItems: 1, maxItems: MAX_REMOVED_AT_ONCE, uniqueItems: true }),
   },
   { title: 'Members to remove' },
 );
@@ -210,8 +209,8 @@ const declareListGroupMembers = ({ addresses, db }: Context) =>
     summary: 'List members of an assessment group',
     description: 'For members of the group, admins of its organization, and staff.',
     method: 'GET',
-    path,
-    access,
+    path: MEMBERS_PATH,
+    access: MEMBERS_ACCESS,
     params: GroupPath,
     query: MembersQuery,
     answers: {
@@ -223,7 +222,7 @@ const declareListGroupMembers = ({ addresses, db }: Context) =>
     async handler({ caller, params, query, url }) {
       const { assessmentGroupId } = params;
       const { page = 1, perPage = DEFAULT_PER_PAGE, sort = 'createdAt', sortDir, role } = query;
-      const { members, total, mayRemove } = await listGroupMembers(db.read, caller, assessmentGroupId, {
+      const { members, total, mayChange } = await listGroupMembers(db.read, caller, assessmentGroupId, {
         page,
         perPage,
         sort,
@@ -242,15 +241,11 @@ const declareListGroupMembers = ({ addresses, db }: Context) =>
             totalPages,
             ...pageLinks(base, url, page, totalPages),
           },
-          actions: mayRemove
-            ? [
-                {
-                  name: 'batchRemove',
-                  method: 'POST',
-                  href: `${base}${AREAS.assessment.prefix}/v1/assessment-groups/${assessmentGroupId}/members/batchRemove`,
-                },
-              ]
-            : [],
+          actions: (mayChange ? ['batchRemove', 'batchAdd'] : []).map((name) => ({
+            name,
+            method: 'POST',
+            href: `${base}${AREAS.assessment.prefix}/v1/assessment-groups/${assessmentGroupId}/members/${name}`,
+          })),
         },
       };
     },
@@ -264,8 +259,8 @@ const declareRemoveGroupMembers = ({ clock, db }: Context) =>
     description:
       'For members with the role rbac_group_admin or infra_admin, admins of the organization, and staff. Each user has a result of their own; the last rbac_group_admin stays.',
     method: 'POST',
-    path: `${path}/batchRemove`,
-    access,
+    path: `${MEMBERS_PATH}/batchRemove`,
+    access: MEMBERS_ACCESS,
     params: GroupPath,
     body: RemoveBody,
     bodyLimit: SMALL_BODY,

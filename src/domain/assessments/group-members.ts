@@ -28,12 +28,12 @@ export interface GroupMemberPage {
   members: GroupMember[];
   /** How many members all pages have. */
   total: number;
-  /** Whether the caller may remove members of the group. */
-  mayRemove: boolean;
+  /** Whether the caller may add and remove members of the group. */
+  mayChange: boolean;
 }
 
 export const GROUP_ADMIN: GroupRole = 'rbac_group_admin';
-const REMOVERS: readonly (string | null)[] = [GROUP_ADMIN, 'infra_admin'] satisfies GroupRole[];
+const CHANGERS: readonly (string | null)[] = [GROUP_ADMIN, 'infra_admin'] satisfies GroupRole[];
 
 interface GroupParameters {
   group: number;
@@ -83,9 +83,9 @@ function requireReach<G extends GroupForCaller>(caller: Caller, group: G | undef
   return group;
 }
 
-/** @returns whether the caller may remove members of the group (docs/decided.md, section 9) */
-export function mayRemoveMembers(caller: Caller, group: GroupForCaller): boolean {
-  return administers(caller, group.organizationId) || REMOVERS.includes(group.callerRole);
+/** @returns whether the caller may add and remove members of the group (docs/decided.md, section 9) */
+export function mayChangeMembers(caller: Caller, group: GroupForCaller): boolean {
+  return administers(caller, group.organizationId) || CHANGERS.includes(group.callerRole);
 }
 
 /**
@@ -136,7 +136,7 @@ export async function listGroupMembers(
     parts.push(found.then((members) => inOrder(members, window)));
   }
   const members = (await Promise.all(parts)).flat();
-  return { members, total, mayRemove: mayRemoveMembers(caller, group) };
+  return { members, total, mayChange: mayChangeMembers(caller, group) };
 }
 
 /** Members that stand together in the order of a list. */

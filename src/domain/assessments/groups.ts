@@ -99,7 +99,7 @@ export async function addGroupMember(
     .returning('id')
     .executeTakeFirst();
   if (added === undefined) return false;
-  await countAdded(tx, { group: groupId, role });
+  await countAddedMember(tx, { group: groupId, role });
   await recordChange(tx, act, {
     action: 'assessment-group.add-member',
     object: ['assessment-group', groupId],
@@ -110,7 +110,8 @@ export async function addGroupMember(
   return true;
 }
 
-const countAdded = prepareUnread<{ group: number; role: string }>((tx, p) =>
+/** Counts a member, in the unit of work that adds it and after it has. */
+export const countAddedMember = prepareUnread<{ group: number; role: string }>((tx, p) =>
   tx
     .insertInto('group_member_counts')
     .values({ group_id: p.group, role: p.role, members: 1 })

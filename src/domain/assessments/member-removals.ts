@@ -5,7 +5,7 @@ import { holdingRows, isOneOf } from '../../db/portable.ts';
 import { prepare, prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure } from '../shared/failure.ts';
-import { GROUP_ADMIN, groupForCaller, mayRemoveMembers } from './group-members.ts';
+import { GROUP_ADMIN, groupForCaller, mayChangeMembers } from './group-members.ts';
 import { countRemovedMembers } from './groups.ts';
 
 export const REMOVAL_STATUSES = ['removed', 'noop', 'error'] as const;
@@ -51,7 +51,7 @@ function removal(tx: Transaction, p: Removal, admins: '=' | '<>') {
 }
 
 /** Counts the group's admins. Whoever else adds or removes one waits from here to the end of this unit of work. */
-const holdAdminCount = prepareWrite<{ group: number }, { members: number }>((tx, p) =>
+export const holdAdminCount = prepareWrite<{ group: number }, { members: number }>((tx, p) =>
   tx
     .selectFrom('group_member_counts')
     .select('members')
@@ -91,7 +91,7 @@ export async function removeGroupMembers(
 ): Promise<RemovalResult[]> {
   const { actor: caller } = act;
   const group = await groupForCaller(tx, caller, groupId);
-  if (!mayRemoveMembers(caller, group)) {
+  if (!mayChangeMembers(caller, group)) {
     throw new Failure(
       'forbidden',
       'Removing members needs the role rbac_group_admin or infra_admin in the group, or an admin of its organization.',
@@ -151,12 +151,15 @@ function reasonToStay(
       errorDetail: 'The last rbac_group_admin of a group cannot be removed.',
     };
   }
-  if (target !== undefined && caller.staff && belongsTo(caller, target.organizationId)) {
-    return {
-      status: 'error',
-      errorCode: 'user_not_in_org',
-      errorDetail: "The user is not of the group's organization.",
-    };
-  }
-  return { status: 'error', errorCode: 'user_not_found', errorDetail: 'No user has this uid.' };
+  return { status: 'error', ...strangerToGroup(caller, target) };
+}
+
+/** Why a user who is not of the group's organization, or nobody, has nothing to do with the group. */
+export function strangerToGroup(
+  caller: Caller,
+  target: { organizationId: number | null } | undefined,
+): { errorCode: 'user_not_in_org' | 'user_not_found'; errorDetail: string } {
+  return target !== undefined && caller.staff && belongsTo(caller, target.organizationId)
+    ? { errorCode: 'user_not_in_org', errorDetail: "The user is not of the group's organization." }
+    : { errorCode: 'user_not_found', errorDetail: 'No user has this uid.' };
 }

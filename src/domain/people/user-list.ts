@@ -31,7 +31,8 @@ export interface User {
   assessmentIds: readonly string[];
 }
 
-const usersOf = (db: Reader) =>
+/** Accounts, with what is told of them. */
+export const usersOf = (db: Reader) =>
   db
     .selectFrom('users')
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')
@@ -133,7 +134,8 @@ export async function requireUserLister({ db, caller }: Reading): Promise<void> 
   if (role === undefined) throw new Failure('forbidden', 'Only admins, and admins of a group, list users.');
 }
 
-async function completeUsers(db: Reader, rows: readonly UserRow[]): Promise<User[]> {
+/** Completes rows of `usersOf`. */
+export async function completeUsers(db: Reader, rows: readonly UserRow[]): Promise<User[]> {
   const ids = rows.map(({ id }) => id);
   const [given, used] = await Promise.all([assessmentsGivenTo(db, ids), lastTokenUses(db, ids)]);
   return rows.map((row) => {

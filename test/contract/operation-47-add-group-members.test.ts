@@ -1,0 +1,317 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { GroupRole } from '../../src/domain/assessments/groups.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const START = Date.UTC(2026, 10, 21, 10, 30);
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let users: [TestUser, TestUser, TestUser];
+let group: { id: number };
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => START);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+  const user = () => world.user({ organization: organization.uid });
+  users = [await user(), await user(), await user()];
+  group = await world.group(organization.uid);
+});
+
+const send = (body: unknown, token = admin.token, headers: Record<string, string> = {}) =>
+  server.request('POST', `/api/assessment/v1/assessment-groups/${group.id}/members/batchAdd`, {
+    token,
+    body,
+    headers,
+  });
+const add = (members: readonly (readonly [TestUser | string, string])[], token?: string) =>
+  send(
+    {
+      members: members.map(([user, role]) => ({
+        userUid: typeof user === 'string' ? user : user.uid,
+        role,
+      })),
+    },
+    token,
+  );
+const page = async () =>
+  (
+    await server.request('GET', `/api/assessment/v1/assessment-groups/${group.id}/members`, {
+      token: admin.token,
+    })
+  ).body;
+const roles = async () =>
+  Object.fromEntries(
+    (await page()).members.map(({ userUid, role }: { userUid: string; role: string }) => [userUid, role]),
+  );
+const memberWith = async (role: GroupRole) => {
+  const user = await world.user({ organization: organization.uid });
+  await world.member(group.id, user.uid, role);
+  return user;
+};
+const events = async () =>
+  (await world.auditEvents()).filter(
+    ({ action, organization_id }) =>
+      action === 'assessment-group.add-members' && organization_id === organization.id,
+  );
+type Response = Awaited<ReturnType<typeof send>>;
+const codes = (response: Response) => {
+  expect(response.status).toBe(200);
+  return response.body.results.map((one: any) => one.errorCode ?? one.status);
+};
+const expectProblem = ({ status, body }: Response, expected: number, kind: string) =>
+  expect([status, body.type]).toEqual([
+    expected,
+    `${server.context.addresses.errorTypeBase}/assessment/${kind}`,
+  ]);
+
+describe('Operation 47: add members to an assessment group', () => {
+  it('answers 200 with what became of each, in the order of the request', async () => {
+    await world.member(group.id, users[1].uid, 'assessment_member');
+    const response = await add([
+      [users[2], 'infra_admin'],
+      ['nobody', 'assessment_member'],
+      [users[1], 'assessment_member'],
+      [users[0], 'rbac_group_admin'],
+    ]);
+    expect([response.status, response.body]).toEqual([
+      200,
+      {
+        results: [
+          { userUid: users[2].uid, status: 'added', role: 'infra_admin', id: expect.any(Number) },
+          {
+            userUid: 'nobody',
+            status: 'error',
+            errorCode: 'user_not_found',
+            errorDetail: expect.stringMatching(/./),
+          },
+          { userUid: users[1].uid, status: 'noop', role: 'assessment_member', id: expect.any(Number) },
+          { userUid: users[0].uid, status: 'added', role: 'rbac_group_admin', id: expect.any(Number) },
+        ],
+        metadata: {
+          processedAt: '2026-11-21T10:30:00.000Z',
+          counts: { added: 2, removed: 0, noop: 1, error: 1 },
+        },
+      },
+    ]);
+    const { members, metadata } = await page();
+    expect(metadata.pagination.total).toBe(3);
+    for (const { userUid, status, role, id } of response.body.results)
+      if (status !== 'error') expect(members).toContainEqual(expect.objectContaining({ userUid, role, id }));
+    expect(await events()).toMatchObject([
+      {
+        object_id: String(group.id),
+        user_id: admin.id,
+        before: null,
+        after: JSON.stringify({
+          members: [
+            { user: users[2].uid, role: 'infra_admin' },
+            { user: users[0].uid, role: 'rbac_group_admin' },
+          ],
+        }),
+      },
+    ]);
+  });
+
+  it('gives another role than the present one, and keeps the counts by role', async () => {
+    await add([[users[0], 'assessment_member']]);
+    const changed = await add([[users[0], 'assessment_operator']]);
+    expect(codes(changed)).toEqual(['added']);
+    expect(await roles()).toEqual({ [users[0].uid]: 'assessment_operator' });
+    const counted = async (role: string) =>
+      (
+        await server.request('GET', `/api/assessment/v1/assessment-groups/${group.id}/members?role=${role}`, {
+          token: admin.token,
+        })
+      ).body.metadata.pagination.total;
+    expect([await counted('assessment_member'), await counted('assessment_operator')]).toEqual([0, 1]);
+    expect((await events()).at(-1)).toMatchObject({
+      before: JSON.stringify({ members: [{ user: users[0].uid, role: 'assessment_member' }] }),
+    });
+    expect(codes(await add([[users[0], 'assessment_operator']]))).toEqual(['noop']);
+    expect(await events()).toHaveLength(2);
+  });
+
+  it('has the codes of 13: who is of another organization is told so to staff who reach it', async () => {
+    const stranger = await world.user({ organization: (await world.organization()).uid });
+    const staff = await world.user();
+    const assigned = await world.user({ assignedTo: [organization.uid] });
+    const told = async (token: string) => codes(await add([[stranger, 'assessment_member']], token));
+    expect(await told(admin.token)).toEqual(['user_not_found']);
+    expect(await told(assigned.token)).toEqual(['user_not_found']);
+    expect(await told(staff.token)).toEqual(['user_not_in_org']);
+    expect(await roles()).toEqual({});
+  });
+
+  it('a text that is no role is role_invalid', async () => {
+    const response = await add([
+      [users[0], 'admin'],
+      [users[1], ''],
+      [users[2], 'RBAC_GROUP_ADMIN'],
+      ['nobody', 'x'],
+    ]);
+    expect(codes(response)).toEqual(Array(4).fill('role_invalid'));
+    expect(response.body.results[0]).not.toHaveProperty('role');
+  });
+
+  it('the last rbac_group_admin keeps the role', async () => {
+    await add([
+      [users[0], 'rbac_group_admin'],
+      [users[1], 'assessment_member'],
+    ]);
+    expect(codes(await add([[users[0], 'assessment_member']]))).toEqual(['forbidden']);
+    // One that is made before it in the same request counts.
+    expect(
+      codes(
+        await add([
+          [users[1], 'rbac_group_admin'],
+          [users[0], 'assessment_member'],
+        ]),
+      ),
+    ).toEqual(['added', 'added']);
+    await add([[users[0], 'rbac_group_admin']]);
+    expect(
+      codes(
+        await add([
+          [users[0], 'infra_admin'],
+          [users[1], 'infra_admin'],
+        ]),
+      ),
+    ).toEqual(['added', 'forbidden']);
+  });
+
+  it('of two admins who take the role from each other at the same time one keeps it', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      await add([
+        [users[0], 'rbac_group_admin'],
+        [users[1], 'rbac_group_admin'],
+      ]);
+      await Promise.all([
+        add([[users[0], 'assessment_member']], users[1].token),
+        add([[users[1], 'assessment_member']], users[0].token),
+      ]);
+      expect(Object.values(await roles())).toContain('rbac_group_admin');
+    }
+  });
+
+  it('the same user who is added by many at the same time is a member once', async () => {
+    const done = await Promise.all(Array.from({ length: 8 }, () => add([[users[0], 'assessment_member']])));
+    expect(done.flatMap(codes).sort()).toEqual(['added', ...Array(7).fill('noop')]);
+    expect((await page()).metadata.pagination.total).toBe(1);
+  });
+
+  describe('who', () => {
+    const PLAIN = ['assessment_member', 'assessment_creator', 'assessment_read_only', 'assessment_operator'];
+
+    it.each<[GroupRole, string[]]>([
+      ['rbac_group_admin', [...PLAIN, 'rbac_group_admin']],
+      ['infra_admin', PLAIN],
+    ])('a member with the role %s gives %j', async (role, giveable) => {
+      const giver = await memberWith(role);
+      for (const given of [...PLAIN, 'rbac_group_admin', 'infra_admin']) {
+        const user = await world.user({ organization: organization.uid });
+        expect([given, ...codes(await add([[user, given]], giver.token))]).toEqual([
+          given,
+          giveable.includes(given) ? 'added' : 'role_not_assignable',
+        ]);
+      }
+      // Who has a role that they may not give stays as they are.
+      for (const held of ['rbac_group_admin', 'infra_admin'] as const) {
+        if (giveable.includes(held)) continue;
+        const holder = await memberWith(held);
+        expect(codes(await add([[holder, 'assessment_member']], giver.token))).toEqual([
+          'role_not_assignable',
+        ]);
+      }
+    });
+
+    it('admins and staff give every role', async () => {
+      for (const { token } of [admin, await world.user()]) {
+        const user = await world.user({ organization: organization.uid });
+        expect(codes(await add([[user, 'infra_admin']], token))).toEqual(['added']);
+      }
+    });
+
+    it('403 to other members, and to users of the organization who are none', async () => {
+      for (const role of ['assessment_operator', 'assessment_member'] as const)
+        expectProblem(
+          await add([[users[0], 'assessment_member']], (await memberWith(role)).token),
+          403,
+          'forbidden',
+        );
+      expectProblem(await add([[users[0], 'assessment_member']], users[1].token), 403, 'forbidden');
+    });
+
+    it('404 to other organizations, and for no group', async () => {
+      const stranger = await world.user({ organization: (await world.organization()).uid, admin: true });
+      expectProblem(await add([[users[0], 'assessment_member']], stranger.token), 404, 'group-not-found');
+    });
+
+    it('12 offers it to those who may', async () => {
+      const actions = async (token: string) =>
+        (await server.request('GET', `/api/assessment/v1/assessment-groups/${group.id}/members`, { token }))
+          .body.metadata.actions;
+      const href = `${server.context.addresses.clientBaseUrl}/api/assessment/v1/assessment-groups/${group.id}/members`;
+      for (const { token } of [admin, await memberWith('infra_admin')])
+        expect(await actions(token)).toEqual([
+          { name: 'batchRemove', method: 'POST', href: `${href}/batchRemove` },
+          { name: 'batchAdd', method: 'POST', href: `${href}/batchAdd` },
+        ]);
+      expect(await actions((await memberWith('assessment_member')).token)).toEqual([]);
+    });
+  });
+
+  describe('form', () => {
+    it.each<[string, (uid: string) => unknown]>([
+      ['no members', () => ({})],
+      ['null', () => ({ members: null })],
+      ['none', () => ({ members: [] })],
+      ['no role', (userUid) => ({ members: [{ userUid }] })],
+      ['a role that is no text', (userUid) => ({ members: [{ userUid, role: 1 }] })],
+      ['a role that is null', (userUid) => ({ members: [{ userUid, role: null }] })],
+      ['no user', () => ({ members: [{ role: 'assessment_member' }] })],
+      ['a uid that cannot be one', () => ({ members: [{ userUid: 'a b', role: 'assessment_member' }] })],
+      [
+        'a user twice',
+        (userUid) => ({
+          members: [
+            { userUid, role: 'assessment_member' },
+            { userUid, role: 'infra_admin' },
+          ],
+        }),
+      ],
+    ])('400 for %s', async (_what, body) => {
+      expectProblem(await send(body(users[0].uid)), 400, 'invalid-request');
+      expect(await roles()).toEqual({});
+    });
+
+    it('413 for more than a hundred, and takes a hundred', async () => {
+      const many = (count: number) =>
+        send({
+          members: Array.from({ length: count }, (_, index) => ({
+            userUid: `nobody${index}`,
+            role: 'assessment_member',
+          })),
+        });
+      expect((await many(101)).status).toBe(413);
+      expect((await many(100)).body.metadata.counts.error).toBe(100);
+    });
+
+    it('adds once for all that come with one key, and 400 for another request under it', async () => {
+      const headers = { 'idempotency-key': 'once' };
+      const members = (role: string) => ({ members: [{ userUid: users[0].uid, role }] });
+      const first = await send(members('assessment_member'), admin.token, headers);
+      const second = await send(members('assessment_member'), admin.token, headers);
+      expect([second.body, second.headers.get('idempotency-replayed')]).toEqual([first.body, 'true']);
+      expectProblem(await send(members('infra_admin'), admin.token, headers), 400, 'invalid-request');
+      expect(await events()).toHaveLength(1);
+    });
+  });
+});

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { walkList } from '../harness/list-walk.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let token: string;
+let uid: string;
+const given: number[] = [];
+beforeAll(async () => {
+  server = await startTestServer();
+  const world = worldOf(server);
+  const { uid: organization } = await world.organization();
+  token = (await world.user({ organization, admin: true })).token;
+  uid = (await world.assessment(organization)).uid;
+  const other = (await world.assessment(organization)).uid;
+  for (let index = 0; index < 10; index += 1) {
+    const { id } = await world.user({ organization });
+    await world.access(index % 3 === 0 ? other : uid, id);
+    if (index % 3 !== 0) given.push(id);
+  }
+});
+afterAll(() => server.close());
+
+it('lists the users of an assessment', async () => {
+  const rows = await walkList(server, {
+    operation: 'listAssessmentUsers',
+    path: `/v1/assessments/${uid}/users`,
+    token,
+    key: 'id',
+    style: 'v1',
+    filters: {},
+    orders: {},
+    atLeast: 6,
+  });
+  expect(rows.map(({ id }) => id)).toEqual(given);
+});
