@@ -63,6 +63,26 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     path: `/v1/assessment_tags/${other.assessmentTag}`,
     body: { name: 'stolen' },
   }),
+  '15 list vulnerabilities of others': (other) => ({
+    method: 'GET',
+    path: `/v1/vulnerabilities?filter[organization_uid][]=${other.organization}`,
+  }),
+  '15 search for what others have': (other) => ({
+    method: 'GET',
+    path: `/v1/vulnerabilities?filter[search]=${other.assessment}`,
+  }),
+  '15 filter by the things of others': (other) => ({
+    method: 'GET',
+    path: `/v1/vulnerabilities?filter[tag_id][]=${other.vulnerabilityTag}&filter[include_attachments]=false`,
+  }),
+  '15 filter by the assets of others': (other) => ({
+    method: 'GET',
+    path: `/v1/vulnerabilities?filter[asset_uid][]=${other.asset}`,
+  }),
+  '83 summarize the vulnerabilities of others': (other) => ({
+    method: 'GET',
+    path: `/v1/vulnerabilities/summary?filter[assessment_id][]=${other.assessment}`,
+  }),
   '16 read a vulnerability': (other) => ({
     method: 'GET',
     path: `/v1/vulnerabilities/${other.vulnerability}`,

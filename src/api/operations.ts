@@ -19,6 +19,7 @@ import { COMMENT_OPERATIONS } from './v1/comments.ts';
 import { RETEST_OPERATIONS } from './v1/retests.ts';
 import { TIMELINE_OPERATIONS } from './v1/timeline.ts';
 import { AUDIT_EVENT_OPERATIONS } from './v1/audit-events.ts';
+import { LISTED_VULNERABILITY_OPERATIONS } from './v1/listed-vulnerabilities.ts';
 import { REPORTED_VULNERABILITY_OPERATIONS } from './v1/reported-vulnerabilities.ts';
 import { ORGANIZATION_OPERATIONS } from './v1/organizations.ts';
 import { USER_CHANGE_OPERATIONS } from './v1/user-changes.ts';
@@ -47,6 +48,7 @@ export const OPERATIONS: Readonly<Record<AreaName, readonly DeclareOperation[]>>
     ...RETEST_OPERATIONS,
     ...TIMELINE_OPERATIONS,
     ...REPORTED_VULNERABILITY_OPERATIONS,
+    ...LISTED_VULNERABILITY_OPERATIONS,
   ],
   tagging: [...ASSET_TAG_OPERATIONS, ...EXISTING_ASSET_TAG_OPERATIONS],
   asset: [...ASSET_OPERATIONS, ...LISTING_OPERATIONS],

@@ -9,6 +9,8 @@ export interface Reading {
   caller: Caller;
   /** Milliseconds since 1970. */
   now: number;
+  /** Filters that let many rows through, where the list knows: rows are better tried by them than found. */
+  broad?: ReadonlySet<string>;
 }
 
 /** What a filter of each kind is given. */

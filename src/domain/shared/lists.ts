@@ -95,8 +95,23 @@ interface ListDefinition<
   items(reading: Reading, rows: Row[], chosen: Chosen<F>): Promise<Item[]> | Item[];
   /** A cheaper way to count, where there is one for what was chosen. */
   total?(reading: Reading, chosen: Chosen<F>): Promise<number | undefined>;
+  /** Tells which of the filters let many rows through, where that changes how rows are found. */
+  broad?(reading: Reading, chosen: Chosen<F>): Promise<ReadonlySet<string>>;
   /** How many rows are read at once: fewer where they are large. */
   piece?: number;
+}
+
+/** A list with what it is made of, for those who want something else of the rows that it would have. */
+export interface DefinedList<
+  DB,
+  TB extends keyof DB,
+  Row,
+  Item,
+  F extends Filters,
+  O extends string,
+> extends List<Item, F, O> {
+  /** @returns all rows that were chosen, in no order */
+  query(reading: Reading, chosen: Chosen<F>): Promise<SelectQueryBuilder<DB, TB, Row>>;
 }
 
 type WithOrganization<F extends Filters> = F & { organizationUid: Filter<'texts'> };
@@ -118,13 +133,16 @@ export function defineList<
   Item,
   F extends Filters,
   O extends string,
->(definition: ListDefinition<DB, TB, Row, Item, F, O>): List<Item, WithOrganization<F>, O> {
+>(
+  definition: ListDefinition<DB, TB, Row, Item, F, O>,
+): DefinedList<DB, TB, Row, Item, WithOrganization<F>, O> {
   const {
     name,
     rows,
     orders,
     items,
     total,
+    broad,
     descendingIds = false,
     idType = 'integer',
     piece = USUAL_PIECE,
@@ -134,6 +152,8 @@ export function defineList<
     ...definition.filters,
     organizationUid: ofOrganization(definition.organization),
   };
+  const judged = async (reading: Reading, chosen: Chosen<WithOrganization<F>>): Promise<Reading> =>
+    broad === undefined ? reading : { ...reading, broad: await broad(reading, chosen) };
   const rowsOf = (reading: Reading, chosen: Chosen<WithOrganization<F>>) => {
     const condition = conditionOf(reading, filters, chosen);
     const query = rows(reading);
@@ -184,15 +204,19 @@ export function defineList<
       };
     },
     async places(reading, selection, start, skip, limit) {
-      const bare = rowsOf(reading, selection.filters).clearSelect();
+      const how = await judged(reading, selection.filters);
+      const bare = rowsOf(how, selection.filters).clearSelect();
       const offset = typeof start === 'number' ? start + skip : skip;
       const found = await ordered(reading, selection, bare, start).offset(offset).limit(limit).execute();
       return (found as Placed[]).map(placeOf);
     },
+    async query(reading, chosen) {
+      return rowsOf(await judged(reading, chosen), chosen);
+    },
     async count(reading, chosen) {
       const known = await total?.(reading, chosen);
       if (known !== undefined) return known;
-      const [counted] = await rowsOf(reading, chosen)
+      const [counted] = await rowsOf(await judged(reading, chosen), chosen)
         .clearSelect()
         .select(sql<number>`count(*)`.as('total'))
         .execute();

@@ -54,6 +54,8 @@ export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }:
   `create index vulnerabilities_of_assessment_by_time
     on vulnerabilities (assessment_id, reported_at, id, status_id, severity_rank)`,
   `create index vulnerabilities_of_organization_by_change on vulnerabilities (organization_id, updated_at, id)`,
+  `create index vulnerabilities_by_closing on vulnerabilities (organization_id, closed_at) where closed_at is not null`,
+  `create index vulnerabilities_to_retest on vulnerabilities (organization_id, id) where retest_status = 'requested'`,
   `create index vulnerabilities_by_assignee on vulnerabilities (assignee_id, id) where assignee_id is not null`,
   `create index vulnerabilities_by_author on vulnerabilities (created_by, id) where created_by is not null`,
   `create index vulnerabilities_by_import on vulnerabilities (import_id, id) where import_id is not null`,

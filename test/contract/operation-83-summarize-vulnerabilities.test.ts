@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const DAY = 86_400_000;
+const TODAY = Date.UTC(2026, 10, 21, 10, 30);
+
+let now = TODAY;
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let admin: TestUser;
+let member: TestUser;
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+  await world.organization('acme');
+  await world.organization('other');
+  await world.assessment('acme', 'acme-web');
+  await world.assessment('acme', 'acme-api');
+  await world.assessment('other', 'other-web');
+  admin = await world.user({ organization: 'acme', admin: true });
+  member = await world.user({ organization: 'acme' });
+  await world.access('acme-api', member.id);
+  const at = async (age: number, severity: 'Critical' | 'Low', statusId: number, assessment = 'acme-web') => {
+    now = TODAY - age * DAY;
+    return (await world.vulnerability(assessment, { severity, statusId, title: 'finding' })).id;
+  };
+  await at(0, 'Critical', 1);
+  await at(3, 'Low', 2);
+  await at(20, 'Low', 3);
+  await at(60, 'Low', 4, 'acme-api');
+  await at(89, 'Low', 6, 'acme-api');
+  const old = await at(100, 'Critical', 2);
+  await at(200, 'Low', 1);
+  await at(0, 'Critical', 1, 'other-web');
+  now = TODAY - 10 * DAY;
+  await server.request('PATCH', `/v1/vulnerabilities/${old}`, { token: admin.token, body: { status_id: 5 } });
+  const asked = await at(1, 'Critical', 2);
+  now = TODAY;
+  await server.request('POST', `/v1/vulnerabilities/${asked}/patch_verifications`, {
+    token: admin.token,
+    body: { message: 'Look again.' },
+  });
+});
+afterAll(() => server.close());
+
+const summary = async (query = '', { token } = admin) =>
+  (await server.request('GET', `/v1/vulnerabilities/summary?${query}`, { token })).body;
+
+const severities = { Critical: 3, High: 0, Medium: 0, Low: 5, Informational: 0 };
+
+it('counts what the caller reaches', async () => {
+  const body = await summary();
+  expect(body).toEqual({
+    by_severity: severities,
+    by_phase: { new: 2, open: 4, closed: 2 },
+    open_by_age: { days_7: 3, days_30: 1, days_90: 1, older: 1 },
+    days: expect.any(Array),
+    retests_requested: 1,
+  });
+  expect(body.days).toHaveLength(90);
+  expect(body.days.map(({ date }: any) => date).slice(-2)).toEqual(['2026-11-20', '2026-11-21']);
+  expect(body.days.filter(({ opened, closed }: any) => opened + closed > 0)).toEqual([
+    { date: '2026-08-24', opened: 1, closed: 1 },
+    { date: '2026-09-22', opened: 1, closed: 0 },
+    { date: '2026-11-01', opened: 1, closed: 0 },
+    { date: '2026-11-11', opened: 0, closed: 1 },
+    { date: '2026-11-18', opened: 1, closed: 0 },
+    { date: '2026-11-20', opened: 1, closed: 0 },
+    { date: '2026-11-21', opened: 1, closed: 0 },
+  ]);
+});
+
+it('counts the same where the rows have to be looked at', async () => {
+  expect(await summary('filter[search]=finding')).toEqual(await summary());
+});
+
+it.each([
+  ['filter[severity][]=Critical', { new: 1, open: 1, closed: 1 }],
+  ['filter[phase][]=closed', { new: 0, open: 0, closed: 2 }],
+  ['filter[assessment_id][]=acme-api', { new: 0, open: 1, closed: 1 }],
+  ['filter[assessment_id][]=other-web', { new: 0, open: 0, closed: 0 }],
+  ['filter[retest][]=requested', { new: 0, open: 1, closed: 0 }],
+])('counts what matches %s', async (query, phases) => {
+  expect((await summary(query)).by_phase).toEqual(phases);
+});
+
+it('counts for a member what they have access to', async () => {
+  expect((await summary('', member)).by_phase).toEqual({ new: 0, open: 1, closed: 1 });
+});
+
+it('400 for a bad filter', async () => {
+  const { status } = await server.request('GET', '/v1/vulnerabilities/summary?filter[severity][]=low', {
+    token: admin.token,
+  });
+  expect(status).toBe(400);
+});

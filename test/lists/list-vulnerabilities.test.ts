@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { walkList } from '../harness/list-walk.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const START = Date.UTC(2026, 10, 21, 10, 30);
+const MINUTE = 60_000;
+
+let now = START;
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let admin: TestUser;
+let member: TestUser;
+let group: { id: number };
+let asset: { uid: string };
+let tag: { id: number };
+let first: number;
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+  await world.organization('acme');
+  await world.organization('other');
+  group = await world.group('acme');
+  await world.assessment('acme', 'acme-web', group.id);
+  await world.assessment('acme', 'acme-api');
+  await world.assessment('other', 'other-web');
+  admin = await world.user({ organization: 'acme', admin: true });
+  member = await world.user({ organization: 'acme' });
+  await world.access('acme-web', member.id);
+  asset = await world.asset({ organization: 'acme' });
+  tag = await world.vulnerabilityTag('acme', 'Urgent');
+  const report = async (body: object, { token } = admin) => {
+    now += MINUTE;
+    const answer = await server.request('POST', '/v1/vulnerabilities', {
+      token,
+      body: { title: 'Finding', severity: 'Low', assessment_id: 'acme-web', ...body },
+    });
+    expect(answer.status).toBe(201);
+    return answer.body.id as number;
+  };
+  first = await report({
+    title: 'SQL Injection',
+    description: 'ÄPFEL über 100%',
+    severity: 'Critical',
+    status_id: 2,
+    cvss_score: 9.8,
+    cve_ids: ['CVE-2021-44228', 'CVE-2024-0001'],
+    tags: [tag.id],
+    asset_uids: [asset.uid],
+    assignee_id: member.id,
+    due_on: '2026-12-01',
+  });
+  await report({ title: 'Äpfel', severity: 'High', status_id: 5, cvss_score: 7, due_on: '2026-12-24' });
+  await report({ title: 'reflected xss', severity: 'Medium', tag_list: ['urgent', 'web'] }, member);
+  await report({ severity: 'Informational', assessment_id: 'acme-api', asset_uids: [asset.uid] });
+  await report({ status_id: 9, assessment_id: 'acme-api', cvss_score: 3.1 });
+  const made = await report({ title: '\u{1f600} smile', cvss_score: 9.8 });
+  await report({ title: '\uffee half', status_id: 4, due_on: '2027-01-01' });
+  await server.context.db.write((tx) =>
+    tx
+      .updateTable('vulnerabilities')
+      .set({ source: 'zap', import_id: 7, retest_status: 'requested' })
+      .where('id', '=', made)
+      .execute(),
+  );
+  now += MINUTE;
+  await server.request('PATCH', `/v1/vulnerabilities/${first}`, {
+    token: admin.token,
+    body: { status_id: 3 },
+  });
+  await world.vulnerability('other-web', { title: 'SQL injection of others', severity: 'Critical' });
+});
+afterAll(() => server.close());
+
+const list = (query: string, { token } = admin) =>
+  server.request('GET', `/v1/vulnerabilities?${query}`, { token });
+const titles = async (query: string, user = admin) =>
+  (await list(query, user)).body.map(({ title }: { title: string }) => title);
+
+it('lists vulnerabilities', async () => {
+  const has = (row: any, name: string) => row.tags.some((one: any) => one.name.toLowerCase() === name);
+  const rows = await walkList(server, {
+    operation: 'listVulnerabilities',
+    path: '/v1/vulnerabilities',
+    token: admin.token,
+    key: 'id',
+    style: 'v1',
+    told: ['filter[include_attachments]'],
+    filters: {
+      'filter[search]': {
+        value: 'äpf',
+        fits: ({ title, description }) => `${title} ${description}`.toLowerCase().includes('äpf'),
+      },
+      'filter[status_id][]': {
+        value: ['1', '5'],
+        fits: ({ status_id: status }) => status === 1 || status === 5,
+      },
+      'filter[phase][]': {
+        value: 'closed',
+        fits: ({ vulnerability_status: { flow_type: type } }) => type === 2,
+      },
+      'filter[severity][]': {
+        value: ['Critical', 'High'],
+        fits: ({ severity }) => severity === 'Critical' || severity === 'High',
+      },
+      'filter[tag_id][]': { value: String(tag.id), fits: (row) => has(row, 'urgent') },
+      'filter[tag][]': { value: ' WEB', fits: (row) => has(row, 'web') },
+      'filter[assessment_id][]': { value: 'acme-api', fits: (row) => row['assessment_id'] === 'acme-api' },
+      'filter[assessment_group_id][]': {
+        value: String(group.id),
+        fits: (row) => row['assessment_id'] === 'acme-web',
+      },
+      'filter[asset_uid][]': { value: asset.uid, fits: (row) => row['asset_uids'].includes(asset.uid) },
+      'filter[source][]': { value: 'zap', fits: ({ source }) => source === 'zap' },
+      'filter[cve][]': {
+        value: 'cve-2024-0001',
+        fits: ({ cve_ids: cves }) => cves.includes('CVE-2024-0001'),
+      },
+      'filter[import_id][]': { value: '7', fits: ({ import_id: id }) => id === 7 },
+      'filter[created_by][]': { value: String(member.id), fits: (row) => row['created_by'].id === member.id },
+      'filter[assignee_id][]': { value: String(member.id), fits: (row) => row['assignee'] !== null },
+      'filter[due_until]': {
+        value: '2026-12-24',
+        fits: ({ due_on: day }) => day !== null && day < '2026-12-24',
+      },
+      'filter[retest][]': { value: 'requested', fits: ({ source }) => source === 'zap' },
+      'filter[id][]': { value: [String(first), '999999'], fits: ({ id }) => id === first },
+      'filter[updated_since]': {
+        value: '2026-11-21T10:36:00',
+        fits: ({ updated_at: at }) => at >= '2026-11-21T10:36:00.000Z',
+      },
+      'filter[updated_within]': {
+        value: '60',
+        fits: ({ updated_at: at }) => at >= new Date(now - MINUTE).toISOString(),
+      },
+      'filter[created_since]': {
+        value: '2026-11-21T10:34:00Z',
+        fits: ({ created_at: at }) => at >= '2026-11-21T10:34:00.000Z',
+      },
+    },
+    orders: {
+      resolved_at: ({ resolved_at: at }) => at,
+      updated_at: ({ updated_at: at }) => at,
+      severity: ({ severity }) => ['Informational', 'Low', 'Medium', 'High', 'Critical'].indexOf(severity),
+      cvss_score: ({ cvss_score: score }) => score,
+      status_id: ({ status_id: status }) => status,
+      title: ({ title }) => title,
+      due_on: ({ due_on: day }) => day,
+    },
+    atLeast: 7,
+  });
+  expect(rows.map(({ title }) => title)).toHaveLength(7);
+});
+
+describe('the search', () => {
+  it.each([
+    ['inject', ['SQL Injection']],
+    ['über 1', ['SQL Injection']],
+    ['100%', ['SQL Injection']],
+    ['"', []],
+    ['ss" OR "', []],
+    ['mark : x', []],
+    ['urgent', ['SQL Injection', 'reflected xss']],
+    ['ACME-API', ['Finding', 'Finding']],
+    ['Assessment acme-api', ['Finding', 'Finding']],
+    // One or two characters are not looked for in descriptions.
+    ['äp', ['Äpfel']],
+    ['%', []],
+    ['\u{1f600}', ['\u{1f600} smile']],
+    ['\u{1f600} smi', ['\u{1f600} smile']],
+    ['of others', []],
+  ])('finds %j', async (search, found) => {
+    expect(await titles(`filter[search]=${encodeURIComponent(search)}`)).toEqual(found);
+    const answer = await list(`filter[search]=${encodeURIComponent(search)}`);
+    expect(JSON.parse(answer.headers.get('x-pagination') ?? '').total_entries).toBe(found.length);
+  });
+
+  it('finds what was edited, at once, and no longer what it was', async () => {
+    const id = (await world.vulnerability('acme-api', { title: 'before it changed' })).id;
+    await server.request('PUT', `/v1/vulnerabilities/${id}`, {
+      token: admin.token,
+      body: { title: 'afterwards', severity: 'Low', description: 'with words' },
+    });
+    expect(await titles('filter[search]=before%20it')).toEqual([]);
+    expect(await titles('filter[search]=th%20word')).toEqual(['afterwards']);
+    await server.request('DELETE', `/v1/vulnerabilities/${id}`, { token: admin.token });
+    expect(await titles('filter[search]=th%20word')).toEqual([]);
+  });
+
+  it('finds more than are gathered at once', async () => {
+    const many = 3_100;
+    await world.assessment('other', 'many');
+    const { id: assessment, organization_id: organization } = await server.context.db.read
+      .selectFrom('assessments')
+      .select(['id', 'organization_id'])
+      .where('uid', '=', 'many')
+      .executeTakeFirstOrThrow();
+    for (let start = 0; start < many; start += 100) {
+      await server.context.db.write((tx) =>
+        tx
+          .insertInto('vulnerabilities')
+          .values(
+            Array.from({ length: 100 }, (_, index) => ({
+              organization_id: organization,
+              assessment_id: assessment,
+              title: 'Plentiful',
+              title_key: 'plentiful',
+              description: '',
+              severity: 'Low',
+              status_id: 1,
+              status_set_at: 1,
+              created_at: 1_000 * (many - start - index),
+              updated_at: 1,
+              first_seen_at: 1,
+              last_seen_at: 1,
+            })),
+          )
+          .execute(),
+      );
+    }
+    const staff = await world.user();
+    const answer = await list('filter[search]=lentif&page[size]=5&page[number]=2', staff);
+    expect(JSON.parse(answer.headers.get('x-pagination') ?? '').total_entries).toBe(many);
+    expect(answer.body.map(({ created_at: at }: any) => at)).toEqual(
+      [6, 7, 8, 9, 10].map((second) => new Date(second * 1_000).toISOString()),
+    );
+    expect(await titles('filter[search]=lentif')).toEqual([]);
+  });
+});
+
+it('shows a member the vulnerabilities of their assessments, with the right totals', async () => {
+  const answer = await list('filter[severity][]=Low', member);
+  expect(JSON.parse(answer.headers.get('x-pagination') ?? '').total_entries).toBe(answer.body.length);
+  expect(new Set((await list('', member)).body.map((row: any) => row.assessment_id))).toEqual(
+    new Set(['acme-web']),
+  );
+});
+
+it('tells the fields that are chosen, and attachments unless told not to', async () => {
+  await world.vulnerability('acme-api', {
+    title: 'with a file',
+    attachments: [{ filename: 'a.txt', contentType: 'text/plain', fileSize: 3 }],
+  });
+  const { body } = await list('filter[search]=with%20a%20file&fields=attachments,title');
+  expect(body).toEqual([
+    {
+      id: expect.any(Number),
+      title: 'with a file',
+      attachments: [expect.objectContaining({ file_size: 3 })],
+    },
+  ]);
+  const without = await list('filter[search]=with%20a%20file&filter[include_attachments]=false');
+  expect(without.body[0].attachments).toEqual([]);
+  expect((await list('fields=secret')).status).toBe(400);
+});
+
+it.each([
+  'filter[severity][]=low',
+  'filter[phase][]=done',
+  'filter[retest][]=none',
+  'filter[status_id][]=x',
+  'filter[asset_uid][]=x',
+  'filter[assessment_id][]=A%20B',
+  'filter[due_until]=2026-02-30',
+  'filter[updated_within]=-1',
+  'sort=created_at',
+])('400 for %s', async (query) => {
+  expect((await list(query)).status).toBe(400);
+});
+
+it('streams CSV and NDJSON of all that match', async () => {
+  const get = (accept: string) =>
+    server.request('GET', '/v1/vulnerabilities?filter[severity][]=Critical&fields=title,due_on', {
+      token: admin.token,
+      headers: { accept },
+    });
+  const csv = await get('text/csv');
+  expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+  expect(csv.text).toBe(`id,title,due_on\r\n${first},SQL Injection,2026-12-01\r\n`);
+  const lines = await get('application/x-ndjson');
+  expect(lines.text).toBe(`${JSON.stringify({ id: first, title: 'SQL Injection', due_on: '2026-12-01' })}\n`);
+  expect((await world.auditEvents()).at(-1)).toMatchObject({ action: 'vulnerability.export' });
+});
