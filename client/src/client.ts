@@ -22,7 +22,7 @@ type PathsWith<Paths extends {}, M extends HttpMethod> = {
 }[keyof Paths];
 /** May be left out where nothing in it is required. */
 type InitParam<Init> = {} extends Init ? [init?: Init] : [init: Init];
-type Succeeded<Response> = Extract<Response, { error?: never }>;
+type Succeeded<Response> = Extract<Response, { data: unknown }>;
 
 /** Calls an operation by its path in the description. @throws AssayError for an answer that is no success */
 type Method<Paths extends {}, M extends HttpMethod> = <
