@@ -535,6 +535,18 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     method: 'GET',
     path: `/api/asset/v2/listings/${other.assessment}/assets`,
   }),
+  '80 list ports of an organization': (other) => ({
+    method: 'GET',
+    path: `/api/streaming/v1/${other.organization}/assets/ports`,
+  }),
+  '80 list ports of a listing': (other, own) => ({
+    method: 'GET',
+    path: `/api/streaming/v1/${own.organization}/assets/ports?listing_uid=${other.assessment}&include=assets`,
+  }),
+  '81 read the history of ports': (other) => ({
+    method: 'GET',
+    path: `/api/streaming/v1/${other.organization}/assets/${other.asset}/ports/history`,
+  }),
   '14 read ports': (other) => ({
     method: 'GET',
     path: `/api/streaming/v1/${other.organization}/assets/${other.asset}/ports`,
@@ -595,6 +607,7 @@ const TABLES = [
   'listing_assets',
   'ports',
   'port_counts',
+  'port_events',
   'events',
 ] as const;
 

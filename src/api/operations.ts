@@ -5,6 +5,7 @@ import { MEMBER_OPERATIONS } from './assessment/members.ts';
 import { ASSET_OPERATIONS } from './asset/assets.ts';
 import { LISTING_OPERATIONS } from './asset/listings.ts';
 import { PORT_OPERATIONS } from './streaming/ports.ts';
+import { PORT_SUMMARY_OPERATIONS } from './streaming/port-summaries.ts';
 import { ASSET_TAG_OPERATIONS } from './tagging/tags.ts';
 import { EXISTING_ASSET_TAG_OPERATIONS } from './tagging/existing-tags.ts';
 import { ASSESSMENT_GROUP_OPERATIONS } from './v1/assessment-groups.ts';
@@ -53,5 +54,5 @@ export const OPERATIONS: Readonly<Record<AreaName, readonly DeclareOperation[]>>
   tagging: [...ASSET_TAG_OPERATIONS, ...EXISTING_ASSET_TAG_OPERATIONS],
   asset: [...ASSET_OPERATIONS, ...LISTING_OPERATIONS],
   assessment: [...MEMBER_OPERATIONS, ...MEMBER_ADDITION_OPERATIONS],
-  streaming: [...PORT_OPERATIONS],
+  streaming: [...PORT_OPERATIONS, ...PORT_SUMMARY_OPERATIONS],
 };

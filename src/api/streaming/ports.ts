@@ -1,36 +1,31 @@
-import { type TSchema, Type } from 'typebox';
+import { Type } from 'typebox';
 import { API_SCOPE } from '../../auth/scopes.ts';
 import type { Context } from '../../context.ts';
 import { LISTED_STATES, type Port, PORT_ORDERS, PROTOCOLS, readPorts } from '../../domain/assets/ports.ts';
 import { isoTime } from '../../domain/shared/time.ts';
 import { operation } from '../../http/operation.ts';
-import { PageLink, pageLinks, pagesOf } from '../../http/paging.ts';
 import { DateTime, MAX_TEXT, unknownText } from '../../http/schemas.ts';
-
-const DEFAULT_PER_PAGE = 100;
-const MAX_PER_PAGE = 1_000;
-
-const ASSET_UID = '5f0c1e2d3b4a59687786a5b4';
+import {
+  DEFAULT_PER_PAGE,
+  envelopeOf,
+  EXAMPLE_ASSET,
+  MAX_PER_PAGE,
+  pageParameters,
+  portEnvelope,
+} from './envelopes.ts';
 
 /** What does not look like a uid is one that no row has: 404, and not 400. */
-const PortsPath = Type.Object({
+export const PortsPath = Type.Object({
   org_uid: Type.String({
     maxLength: MAX_TEXT,
     description: 'The organization that the asset belongs to.',
     examples: ['acme'],
   }),
-  asset_uid: Type.String({ maxLength: MAX_TEXT, description: 'The asset.', examples: [ASSET_UID] }),
+  asset_uid: Type.String({ maxLength: MAX_TEXT, description: 'The asset.', examples: [EXAMPLE_ASSET] }),
 });
 
 const PortsQuery = Type.Object({
   observed_state: Type.Optional(Type.Enum(LISTED_STATES, { type: 'string', default: 'open' })),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      description: 'The most ports that all pages have together.',
-      examples: [500],
-    }),
-  ),
   order_by: Type.Optional(
     Type.Enum(PORT_ORDERS, {
       type: 'string',
@@ -39,14 +34,7 @@ const PortsQuery = Type.Object({
     }),
   ),
   order_direction: Type.Optional(Type.Enum(['ASC', 'DESC'], { type: 'string', default: 'ASC' })),
-  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE, default: DEFAULT_PER_PAGE })),
-  page: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      default: 1,
-      description: 'Counted from 1. One past the end is an empty list.',
-    }),
-  ),
+  ...pageParameters,
 });
 
 const PortBody = Type.Object(
@@ -65,54 +53,16 @@ const PortBody = Type.Object(
   { title: 'Port' },
 );
 
-const PORTS_URL = `http://127.0.0.1:8080/api/streaming/v1/acme/assets/${ASSET_UID}/ports`;
-
-const Links = Type.Object(
-  { next: Type.Optional(PageLink), prev: Type.Optional(PageLink) },
-  {
-    title: 'Port list links',
-    description: 'Absent at the ends.',
-    examples: [{ next: `${PORTS_URL}?page=2` }],
-  },
-);
-
-const Meta = Type.Object(
-  {
-    total: Type.Integer({ minimum: 0, description: 'How many ports all pages have, after limit.' }),
-    page: Type.Integer({ minimum: 1 }),
-    per_page: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE }),
-    total_pages: Type.Integer({ minimum: 0 }),
-  },
-  { title: 'Port list meta', examples: [{ total: 120, page: 1, per_page: 100, total_pages: 2 }] },
-);
-
-const nothing = (description: string): TSchema => Type.Array(Type.Object({}), { maxItems: 0, description });
-
-const PortList = Type.Object(
-  {
-    data: Type.Object(
-      {
-        type: Type.String({ const: 'asset_list', maxLength: 16 }),
-        id: Type.String({ maxLength: 24, description: 'The uid of the asset.', examples: [ASSET_UID] }),
-        attributes: Type.Object(
-          {
-            asset_uid: Type.String({ maxLength: 24, examples: [ASSET_UID] }),
-            ports: Type.Array(PortBody, { maxItems: MAX_PER_PAGE }),
-          },
-          { title: 'Port list attributes' },
-        ),
-        links: Links,
-        meta: Meta,
-        relationships: Type.Object({}, { description: 'Empty.' }),
-      },
-      { title: 'Port list data' },
-    ),
-    errors: nothing('Empty: an error is a response of its own.'),
-    included: nothing('Empty.'),
-    links: Links,
-    meta: Meta,
-  },
-  { title: 'Port list' },
+const PortList = portEnvelope(
+  'Port list',
+  'The uid of the asset.',
+  Type.Object(
+    {
+      asset_uid: Type.String({ maxLength: 24, examples: [EXAMPLE_ASSET] }),
+      ports: Type.Array(PortBody, { maxItems: MAX_PER_PAGE }),
+    },
+    { title: 'Port list attributes' },
+  ),
 );
 
 const declareListPorts = ({ addresses, db }: Context) =>
@@ -146,24 +96,8 @@ const declareListPorts = ({ addresses, db }: Context) =>
         page,
         perPage: per_page,
       });
-      const total_pages = pagesOf(total, per_page);
-      const { prev, next } = pageLinks(addresses.clientBaseUrl, url, page, total_pages);
-      const links = { ...(next === undefined ? {} : { next }), ...(prev === undefined ? {} : { prev }) };
-      const meta = { total, page, per_page, total_pages };
-      return {
-        data: {
-          type: 'asset_list',
-          id: asset_uid,
-          attributes: { asset_uid, ports: ports.map(portBody) },
-          links,
-          meta,
-          relationships: {},
-        },
-        errors: [],
-        included: [],
-        links,
-        meta,
-      };
+      const attributes = { asset_uid, ports: ports.map(portBody) };
+      return envelopeOf(asset_uid, attributes, { base: addresses.clientBaseUrl, url, total, page, per_page });
     },
   });
 

@@ -13,6 +13,15 @@ export interface AssetsTables {
     scope_rules: Generated<string>;
   };
   ports: PortTable;
+  /** `changes` is JSON, as `port-events.ts` has it. */
+  port_events: {
+    id: Generated<number>;
+    asset_id: number;
+    at: number;
+    import_id: number | null;
+    changes_count: number;
+    changes: string;
+  };
   port_counts: { asset_id: number; observed_state: string; ports: number };
 }
 

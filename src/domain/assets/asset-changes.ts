@@ -6,11 +6,12 @@ import { describeAsset, mayWrite } from './asset-creation.ts';
 import { addressKey } from './asset-locations.ts';
 import { ASSET_COLUMNS, ASSET_UID, type Asset, type AssetRow, completeAssets } from './asset-rows.ts';
 import { type AssetValues, hasLocation, takenLocation } from './assets.ts';
+import { countedPorts } from './ports.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, invalid, missing } from '../shared/failure.ts';
 import { searchKey } from '../shared/filters.ts';
 import { assetWithin, reachOfCaller, reachParameters } from '../shared/reach.ts';
-import { forgetTallies } from '../shared/tallies.ts';
+import { addTallies, forgetTallies } from '../shared/tallies.ts';
 import { type Expected, requireVersion } from '../shared/versions.ts';
 
 /** What a merge patch changes; `null` sets back to what a new asset has. */
@@ -177,6 +178,7 @@ export async function deleteAsset(
     );
   const [asset] = await completeAssets({ db: tx, caller }, [row]);
   await forgetTallies(tx, 'asset', row.id);
+  await addTallies(tx, await countedPorts(tx, row.id, -1));
   await tx.deleteFrom('assets').where('id', '=', row.id).execute();
   await recordChange(tx, act, {
     action: 'asset.delete',

@@ -9,7 +9,16 @@ import { addressKey } from './asset-locations.ts';
 import { newAssetUids } from './assets.ts';
 import { type Change, recordChanges } from '../shared/audit.ts';
 import { searchKey } from '../shared/filters.ts';
-import { firstSight, observe, type PortCoverage, type PortObservations } from './port-observations.ts';
+import { eventRowOf, insertPortEvents } from './port-events.ts';
+import {
+  firstSight,
+  observe,
+  type PortCoverage,
+  type PortObservations,
+  type PortStep,
+} from './port-observations.ts';
+import { portTallies } from './organization-ports.ts';
+import { addTallies } from '../shared/tallies.ts';
 import { holdAssets, type Port, recountPorts } from './ports.ts';
 
 /** A host that a scan looked at. */
@@ -58,6 +67,9 @@ interface Writing {
   /** Hosts whose ports by state are to be counted again. */
   recount: number[];
   changes: Change[];
+  /** What became of ports, which the organization counts. */
+  steps: PortStep[];
+  events: Row[];
 }
 
 /**
@@ -82,7 +94,7 @@ export async function putHostScans(
     // That nobody is at an address that nobody knew is nothing to remember.
     return asset === undefined ? [] : [{ ...host, ...asset, seenAt: Math.min(host.seenAt ?? now, now) }];
   });
-  const writing: Writing = { ports: [], counts: [], recount: [], changes: [] };
+  const writing: Writing = { ports: [], counts: [], recount: [], changes: [], steps: [], events: [] };
   const event = { organizationId };
   const others = scans.filter((scan) => !created.has(scan.uid));
   for (const scan of scans) if (created.has(scan.uid)) addNewHost(writing, event, scan);
@@ -92,6 +104,8 @@ export async function putHostScans(
   await insertPorts(tx, writing.ports);
   await insertCounts(tx, writing.counts);
   await recountPorts(tx, writing.recount);
+  await insertPortEvents(tx, writing.events);
+  await addTallies(tx, portTallies(organizationId, writing.steps));
   await recordChanges(
     tx,
     writing.changes.map((change) => ({ act, change })),
@@ -140,7 +154,9 @@ async function findOrCreate(
 }
 
 function addNewHost(writing: Writing, event: Pick<Change, 'organizationId'>, scan: Scan): void {
-  const rows = scan.ports.map((port) => rowOf(scan.id, firstSight(port, scan.seenAt)));
+  const steps = scan.ports.map((port): PortStep => ({ before: null, after: firstSight(port, scan.seenAt) }));
+  const rows = steps.map(({ after }) => rowOf(scan.id, after));
+  noteSteps(writing, scan, steps);
   const counts = new Map<string, number>();
   for (const row of rows) writing.ports.push(row);
   for (const { state } of scan.ports) counts.set(state, (counts.get(state) ?? 0) + 1);
@@ -163,6 +179,12 @@ function addNewHost(writing: Writing, event: Pick<Change, 'organizationId'>, sca
   });
 }
 
+function noteSteps(writing: Writing, scan: Scan, steps: readonly PortStep[]): void {
+  writing.steps.push(...steps);
+  const row = eventRowOf(scan.id, scan.seenAt, steps);
+  if (row !== undefined) writing.events.push(row);
+}
+
 async function addKnownHosts(
   tx: Transaction,
   writing: Writing,
@@ -174,8 +196,14 @@ async function addKnownHosts(
   const known = await lockedPorts(tx, scans);
   for (const scan of scans) {
     const covered = scan.down === true ? EVERY_PORT : coverage;
-    const { rows, before, after, closed } = observe(known.get(scan.id) ?? [], scan, covered, scan.seenAt);
+    const { rows, before, after, steps, closed } = observe(
+      known.get(scan.id) ?? [],
+      scan,
+      covered,
+      scan.seenAt,
+    );
     for (const port of rows) writing.ports.push(rowOf(scan.id, port));
+    noteSteps(writing, scan, steps);
     outcome.closedPorts += closed;
     // Hosts that are down are counted by the report.
     if (scan.down !== true) outcome[after.length === 0 ? 'unchanged' : 'updated'] += 1;

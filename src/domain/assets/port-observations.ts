@@ -49,8 +49,16 @@ interface PortChanges {
   /** The changed ports, as the audit log tells them: what was known, and what is known now. */
   before: object[];
   after: object[];
+  /** The same for what counts and tells of ports: each that is new, or of which anything but the times has changed. */
+  steps: PortStep[];
   /** How many known ports are closed now and were not before. */
   closed: number;
+}
+
+/** What became of a port; `null` where nothing was known of it. */
+export interface PortStep {
+  before: Port | null;
+  after: Port;
 }
 
 /** @returns a port that nothing is known of yet */
@@ -80,7 +88,7 @@ export function observe(
   coverage: Pick<PortCoverage, 'has'>,
   seenAt: number,
 ): PortChanges {
-  const changes: PortChanges = { rows: [], before: [], after: [], closed: 0 };
+  const changes: PortChanges = { rows: [], before: [], after: [], steps: [], closed: 0 };
   const unlisted = new Map(known.map((port) => [nameOf(port), port]));
   for (const port of ports) {
     const key = nameOf(port);
@@ -142,9 +150,11 @@ function note(changes: PortChanges, old: Port | undefined, now: Port): void {
   if (old === undefined) {
     changes.rows.push(now);
     changes.after.push(describePort(now));
+    changes.steps.push({ before: null, after: now });
     return;
   }
   const changed = TOLD.filter((field) => old[field] !== now[field]);
+  if (changed.some((field) => field !== 'first_seen')) changes.steps.push({ before: old, after: now });
   if (changed.length > 0) {
     const port = nameOf(now);
     changes.before.push({ port, ...pick(old, changed) });

@@ -12,6 +12,7 @@ import {
   type ReachParameters,
   reachParameters,
 } from '../shared/reach.ts';
+import { addTallies, type TallyDifference } from '../shared/tallies.ts';
 import { inOrder, type Page, type Window, windowOf } from '../shared/page-window.ts';
 
 export const LISTED_STATES = ['open', 'closed'] as const;
@@ -77,6 +78,24 @@ export async function readPorts(
     offset: window.offset,
   });
   return { ports: inOrder(rows, window), total };
+}
+
+/** @returns an asset of the organization whose ports the caller may read, if it is one */
+export async function findReadableAsset(
+  db: Reader,
+  caller: Caller,
+  organizationUid: string,
+  assetUid: string,
+): Promise<{ id: number; type: string } | undefined> {
+  if (!ORGANIZATION_UID.test(organizationUid) || !ASSET_UID.test(assetUid)) return undefined;
+  return db
+    .selectFrom('assets')
+    .innerJoin('organizations', 'organizations.id', 'assets.organization_id')
+    .select(['assets.id', 'assets.type'])
+    .where('assets.uid', '=', assetUid)
+    .where('organizations.uid', '=', organizationUid)
+    .where(assetWithin(reachOfAccount(caller), reachParameters(caller)))
+    .executeTakeFirst();
 }
 
 /** The asset, if a caller of this kind reaches it, and how many ports it has in a state. */
@@ -162,6 +181,9 @@ function pageQuery(field: PortQuery['orderBy'], descending: boolean, backward: W
 export async function putPorts(tx: Transaction, assetId: number, ports: readonly Port[]): Promise<void> {
   // One statement may not meet the same row twice.
   const unique = [...new Map(ports.map((port) => [`${port.number}/${port.protocol}`, port])).values()];
+  if (unique.length === 0) return;
+  await holdAssets(tx, { ids: [assetId] });
+  const countBefore = await countedPorts(tx, assetId, -1);
   for (let start = 0; start < unique.length; start += ROWS_PER_STATEMENT) {
     await tx
       .insertInto('ports')
@@ -181,7 +203,35 @@ export async function putPorts(tx: Transaction, assetId: number, ports: readonly
       )
       .execute();
   }
-  if (unique.length > 0) await recountPorts(tx, [assetId]);
+  await recountPorts(tx, [assetId]);
+  await addTallies(tx, [...countBefore, ...(await countedPorts(tx, assetId, 1))]);
+}
+
+/** @returns what the ports of an asset, which only a host has, add to the counts of its organization, times `amount` */
+export async function countedPorts(
+  tx: Transaction,
+  assetId: number,
+  amount: number,
+): Promise<TallyDifference[]> {
+  const rows = await tx
+    .selectFrom('ports')
+    .innerJoin('assets', 'assets.id', 'ports.asset_id')
+    .select(['assets.organization_id', 'ports.number', 'ports.protocol', 'ports.observed_state'])
+    .where('ports.asset_id', '=', assetId)
+    .where('assets.type', '=', 'host')
+    .where('ports.observed_state', 'in', LISTED_STATES)
+    .execute();
+  return rows.map((row) => portTally(row.organization_id, row, amount));
+}
+
+/** @returns what a port adds to the hosts of an organization that have it */
+export function portTally(
+  organizationId: number,
+  { number, protocol, observed_state }: Pick<Port, 'number' | 'protocol' | 'observed_state'>,
+  amount: number,
+): TallyDifference {
+  const bucket = `${observed_state}:${String(number).padStart(5, '0')}/${protocol}`;
+  return { kind: 'organization-ports', subject: organizationId, bucket, amount };
 }
 
 function later<F extends keyof Port>(field: F) {

@@ -8,8 +8,9 @@ import { isOneOf } from '../../db/portable.ts';
  * - `organization`, `assessment`: its vulnerabilities, by `statusId:severityRank`
  * - `vulnerability-tag`: the vulnerabilities that have it, in the bucket `all`
  * - `asset`: the vulnerabilities of an asset, `open` (which are not closed) and `closed`
+ * - `organization-ports`: the hosts of an organization that have a port, by `state:number/protocol`, the number in five digits
  */
-export type TallyKind = 'organization' | 'assessment' | 'vulnerability-tag' | 'asset';
+export type TallyKind = 'organization-ports' | 'organization' | 'assessment' | 'vulnerability-tag' | 'asset';
 
 /** What a change adds to a count, or takes from it. */
 export interface TallyDifference {

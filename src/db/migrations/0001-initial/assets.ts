@@ -93,6 +93,18 @@ export const assetsTables = ({ id, int, text, table, clustered }: Dialect): stri
   ) ${clustered}`,
   `create index ports_by_state on ports (asset_id, observed_state, number, protocol)`,
 
+  // What a scan changed of a host's ports, in one value: a JSON list of number, protocol, and what is known of it before and
+  // after, each `null` or a list of the port's facts.
+  `create table port_events (
+    id ${id},
+    asset_id ${int} not null references assets (id) on delete cascade,
+    at ${int} not null,
+    import_id ${int},
+    changes_count ${int} not null,
+    changes ${text} not null
+  ) ${table}`,
+  `create index port_events_by_asset on port_events (asset_id, at, id, changes_count)`,
+
   `create table port_counts (
     asset_id ${int} not null references assets (id) on delete cascade,
     observed_state ${text} not null,

@@ -1,0 +1,239 @@
+import { sql } from 'kysely';
+import type { Caller } from '../../auth/callers.ts';
+import type { Reader } from '../../db/engine.ts';
+import { isOneOf } from '../../db/portable.ts';
+import type { PortStep } from './port-observations.ts';
+import { LISTED_STATES, portTally } from './ports.ts';
+import { missing } from '../shared/failure.ts';
+import { searchKey } from '../shared/filters.ts';
+import type { Page } from '../shared/page-window.ts';
+import {
+  assetsWithin,
+  belongsToOrganization,
+  type CallerReach,
+  listingWithin,
+  reachOfAccount,
+  reachParameters,
+  type ReachParameters,
+} from '../shared/reach.ts';
+import type { TallyDifference } from '../shared/tallies.ts';
+
+export interface OrganizationPort {
+  number: number;
+  protocol: string;
+  assetCount: number;
+  /** Of the first hundred that have it, where they were asked for. */
+  assetUids?: string[];
+}
+
+export interface OrganizationPortQuery extends Page {
+  state: (typeof LISTED_STATES)[number];
+  number?: number | undefined;
+  /** Whole, without regard to case. */
+  service?: string | undefined;
+  product?: string | undefined;
+  listing?: string | undefined;
+  withAssets: boolean;
+  /** The most ports that all pages have together. */
+  limit?: number | undefined;
+}
+
+const ORGANIZATION_UID = /^[0-9a-z]{1,50}$/;
+const MAX_ASSETS = 100;
+/** Hosts looked at in one statement, so that nothing holds the event loop. */
+const HOSTS_AT_ONCE = 500;
+
+/** @returns what became of ports, as the counts of their organization have it */
+export function portTallies(organizationId: number, steps: readonly PortStep[]): TallyDifference[] {
+  return steps.flatMap(({ before, after }) => {
+    if (before?.observed_state === after.observed_state) return [];
+    return [
+      ...(before !== null && isListed(before) ? [portTally(organizationId, before, -1)] : []),
+      ...(isListed(after) ? [portTally(organizationId, after, 1)] : []),
+    ];
+  });
+}
+
+const isListed = ({ observed_state }: { observed_state: string }) =>
+  (LISTED_STATES as readonly string[]).includes(observed_state);
+
+interface Asked {
+  db: Reader;
+  organizationId: number;
+  reach: CallerReach;
+  p: ReachParameters;
+  query: OrganizationPortQuery;
+}
+
+/**
+ * The ports of an organization with the number of hosts that have each, most hosts first (operation 80), of the hosts whose
+ * ports the caller may read.
+ * @throws Failure `missing` when the caller does not belong to the organization
+ */
+export async function readOrganizationPorts(
+  db: Reader,
+  caller: Caller,
+  organizationUid: string,
+  query: OrganizationPortQuery,
+): Promise<{ ports: OrganizationPort[]; total: number }> {
+  const reach = reachOfAccount(caller);
+  const p = reachParameters(caller);
+  const organization = ORGANIZATION_UID.test(organizationUid)
+    ? await db
+        .selectFrom('organizations')
+        .select('id')
+        .where('uid', '=', organizationUid)
+        .where('kind', '=', 'organization')
+        .where((eb) => belongsToOrganization(reach, eb.ref('organizations.id'), p))
+        .executeTakeFirst()
+    : undefined;
+  if (organization === undefined) throw missing('organization');
+  const asked: Asked = { db, organizationId: organization.id, reach, p, query };
+  // An admin's whole organization is counted as scans write it.
+  const isCounted =
+    (caller.staff || caller.admin) &&
+    query.service === undefined &&
+    query.product === undefined &&
+    query.listing === undefined;
+  const { ports, total } = await (isCounted ? readCounts(asked) : countPorts(asked));
+  if (query.withAssets) await addAssets(asked, ports);
+  return { ports, total };
+}
+
+function pageOf({ page, perPage, limit = Number.MAX_SAFE_INTEGER }: OrganizationPortQuery, found: number) {
+  const total = Math.min(found, limit);
+  const offset = (page - 1) * perPage;
+  return { total, offset, size: Math.max(0, Math.min(perPage, total - offset)) };
+}
+
+async function readCounts({ db, organizationId, query }: Asked) {
+  const { state, number } = query;
+  const digits = number === undefined ? '' : String(number).padStart(5, '0');
+  // Behind a slash comes a 0, behind a colon a semicolon.
+  const [from, to] =
+    number === undefined ? [`${state}:`, `${state};`] : [`${state}:${digits}/`, `${state}:${digits}0`];
+  const of = (table: string) => sql`select bucket, amount from ${sql.table(table)}
+    where kind = 'organization-ports' and subject = ${organizationId} and bucket >= ${from} and bucket < ${to}`;
+  const counts = sql`select bucket, cast(sum(amount) as bigint) as assets
+    from (${of('tallies')} union all ${of('tally_differences')}) as amounts group by bucket having sum(amount) > 0`;
+  const found = await sql<{ count: number }>`select count(*) as count from (${counts}) as counts`.execute(db);
+  const { total, offset, size } = pageOf(query, found.rows[0]?.count ?? 0);
+  if (size === 0) return { ports: [], total };
+  const { rows } = await sql<{ bucket: string; assets: number }>`
+    select bucket, assets from (${counts}) as counts order by assets desc, bucket limit ${size} offset ${offset}`.execute(
+    db,
+  );
+  return {
+    total,
+    ports: rows.map(({ bucket, assets }): OrganizationPort => {
+      const [digitsOf = '', protocol = ''] = bucket.slice(state.length + 1).split('/');
+      return { number: Number(digitsOf), protocol, assetCount: assets };
+    }),
+  };
+}
+
+interface CountRow {
+  number: number;
+  protocol: string;
+  service_name: string | null;
+  product_name: string | null;
+  assets: number;
+}
+
+async function countPorts(asked: Asked) {
+  const { db, query } = asked;
+  const fits = (wanted: string | undefined, name: string | null) =>
+    wanted === undefined || (name !== null && searchKey(name) === searchKey(wanted));
+  const names = [
+    ...(query.service === undefined ? [] : (['service_name'] as const)),
+    ...(query.product === undefined ? [] : (['product_name'] as const)),
+  ];
+  const ports = new Map<string, OrganizationPort>();
+  for await (const hosts of hostsOf(asked)) {
+    const rows = (await db
+      .selectFrom('ports')
+      .select(['number', 'protocol', ...names])
+      .select(sql<number>`count(*)`.as('assets'))
+      .where((eb) => isOneOf(db, eb.ref('asset_id'), hosts))
+      .where('observed_state', '=', query.state)
+      .$if(query.number !== undefined, (some) => some.where('number', '=', query.number ?? 0))
+      .groupBy(['number', 'protocol', ...names])
+      .execute()) as CountRow[];
+    for (const { number, protocol, service_name, product_name, assets } of rows) {
+      if (!fits(query.service, service_name) || !fits(query.product, product_name)) continue;
+      const key = `${number}/${protocol}`;
+      const port = ports.get(key);
+      if (port === undefined) ports.set(key, { number, protocol, assetCount: assets });
+      else port.assetCount += assets;
+    }
+  }
+  const sorted = [...ports.values()].sort(
+    (one, other) =>
+      other.assetCount - one.assetCount ||
+      one.number - other.number ||
+      (one.protocol < other.protocol ? -1 : 1),
+  );
+  const { total, offset, size } = pageOf(query, sorted.length);
+  return { total, ports: sorted.slice(offset, offset + size) };
+}
+
+/** The ids of the hosts that are asked about, some at a time, in their order. */
+async function* hostsOf({ db, organizationId, reach, p, query }: Asked): AsyncGenerator<number[]> {
+  for (let last = 0; ;) {
+    const after = last;
+    const rows = await db
+      .selectFrom('assets')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('type', '=', 'host')
+      .where('id', '>', after)
+      .where(assetsWithin(reach, p))
+      .$if(query.listing !== undefined, (some) =>
+        some.where(
+          sql<boolean>`assets.id in (
+            select listing_assets.asset_id from assessments
+            join listing_assets on listing_assets.assessment_id = assessments.id
+            where assessments.uid = ${query.listing} and ${listingWithin(reach, p)})`,
+        ),
+      )
+      .orderBy('id')
+      .limit(HOSTS_AT_ONCE)
+      .execute();
+    if (rows.length > 0) yield rows.map(({ id }) => id);
+    last = rows.at(-1)?.id ?? last;
+    if (rows.length < HOSTS_AT_ONCE) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Gives the ports the uids of the first hosts that have them. */
+async function addAssets(asked: Asked, ports: readonly OrganizationPort[]): Promise<void> {
+  const { db, query } = asked;
+  const fits = (wanted: string | undefined, name: string | null) =>
+    wanted === undefined || (name !== null && searchKey(name) === searchKey(wanted));
+  const open = new Map<string, string[]>();
+  for (const port of ports) open.set(`${port.number}/${port.protocol}`, (port.assetUids = []));
+  const numbers = new Set(ports.map(({ number }) => number));
+  const missingOnes = () =>
+    ports.filter(({ assetCount, assetUids = [] }) => assetUids.length < Math.min(assetCount, MAX_ASSETS));
+  for await (const hosts of hostsOf(asked)) {
+    const wanted = missingOnes();
+    if (wanted.length === 0) return;
+    const rows = await db
+      .selectFrom('ports')
+      .innerJoin('assets', 'assets.id', 'ports.asset_id')
+      .select(['assets.uid', 'ports.number', 'ports.protocol', 'ports.service_name', 'ports.product_name'])
+      .where((eb) => isOneOf(db, eb.ref('ports.asset_id'), hosts))
+      .where((eb) => isOneOf(db, eb.ref('ports.number'), [...numbers]))
+      .where('ports.observed_state', '=', query.state)
+      .orderBy('assets.id')
+      .execute();
+    for (const row of rows) {
+      const uids = open.get(`${row.number}/${row.protocol}`);
+      if (uids === undefined || uids.length >= MAX_ASSETS) continue;
+      if (fits(query.service, row.service_name) && fits(query.product, row.product_name)) uids.push(row.uid);
+    }
+    numbers.clear();
+    for (const { number } of missingOnes()) numbers.add(number);
+  }
+}

@@ -1,0 +1,177 @@
+import { prepareInsert, type Row } from '../../db/bulk.ts';
+import type { Reader } from '../../db/engine.ts';
+import type { Caller } from '../../auth/callers.ts';
+import type { PortStep } from './port-observations.ts';
+import { findReadableAsset, type Port } from './ports.ts';
+import { missing } from '../shared/failure.ts';
+import type { Page } from '../shared/page-window.ts';
+
+export const PORT_EVENT_KINDS = ['opened', 'closed', 'changed'] as const;
+
+/** What is known of a port beside its number, its protocol and when it was seen. */
+export type PortFacts = Pick<
+  Port,
+  'observed_state' | 'service_name' | 'service_banner' | 'product_name' | 'product_version' | 'cpe'
+>;
+
+/** What a scan found out of a port of a host. */
+export interface PortEvent {
+  /** When the scan saw it, in milliseconds since 1970. */
+  at: number;
+  number: number;
+  protocol: string;
+  kind: (typeof PORT_EVENT_KINDS)[number];
+  before: PortFacts | null;
+  after: PortFacts;
+  /** Which import it came with, where one is known. */
+  importId: number | null;
+}
+
+type Facts = (string | null)[];
+type StoredChange = [number: number, protocol: string, before: Facts | null, after: Facts];
+
+export const insertPortEvents = prepareInsert('port_events', {
+  asset_id: 'int',
+  at: 'int',
+  import_id: 'int',
+  changes_count: 'int',
+  changes: 'text',
+});
+
+/** @returns the row that tells what became of a host's ports; nothing when there is nothing to tell */
+export function eventRowOf(assetId: number, at: number, steps: readonly PortStep[]): Row | undefined {
+  const told = steps
+    // A port that is first seen in another state than open was never there.
+    .filter(({ before, after }) => before !== null || after.observed_state === 'open')
+    .sort((one, other) => compareNames(one.after, other.after))
+    .map(({ before, after }): StoredChange => [
+      after.number,
+      after.protocol,
+      before && factsOf(before),
+      factsOf(after),
+    ]);
+  return told.length === 0 ? undefined : [assetId, at, null, told.length, JSON.stringify(told)];
+}
+
+function compareNames(one: Port, other: Port): number {
+  return one.number - other.number || (one.protocol < other.protocol ? -1 : 1);
+}
+
+function factsOf(port: PortFacts): Facts {
+  return [
+    port.observed_state,
+    port.service_name,
+    port.service_banner,
+    port.product_name,
+    port.product_version,
+    port.cpe,
+  ];
+}
+
+function namedFacts([state, service, banner, product, version, cpe]: Facts): PortFacts {
+  return {
+    observed_state: state ?? '',
+    service_name: service ?? null,
+    service_banner: banner ?? null,
+    product_name: product ?? null,
+    product_version: version ?? null,
+    cpe: cpe ?? null,
+  };
+}
+
+function kindOf(before: string | undefined, after: string): PortEvent['kind'] {
+  if (after === before) return 'changed';
+  return after === 'open' ? 'opened' : after === 'closed' ? 'closed' : 'changed';
+}
+
+export interface PortHistoryQuery extends Page {
+  /** Milliseconds since 1970. */
+  since?: number | undefined;
+  number?: number | undefined;
+  /** The most events that all pages have together. */
+  limit?: number | undefined;
+}
+
+/** Rows read at a time, so that nothing holds the event loop. */
+const ROWS_AT_ONCE = 100;
+
+/**
+ * What scans found out of the ports of a host, newest first (operation 81).
+ * @throws Failure `missing` as `readPorts`
+ */
+export async function readPortHistory(
+  db: Reader,
+  caller: Caller,
+  organizationUid: string,
+  assetUid: string,
+  { since = Number.MIN_SAFE_INTEGER, number, limit = Infinity, page, perPage }: PortHistoryQuery,
+): Promise<{ events: PortEvent[]; total: number }> {
+  const asset = await findReadableAsset(db, caller, organizationUid, assetUid);
+  if (asset === undefined) throw missing('asset');
+  const start = (page - 1) * perPage;
+  const end = Math.min(start + perPage, limit);
+  const events: PortEvent[] = [];
+  let total = 0;
+  let last: { at: number; id: number } | undefined;
+  while (asset.type === 'host') {
+    const rows = await readRows(db, asset.id, since, last);
+    for (const row of rows) {
+      // What is on no page needs not be looked at, unless it has to be counted.
+      if (number === undefined && (total + row.changes_count <= start || total >= end)) {
+        total += row.changes_count;
+        continue;
+      }
+      for (const event of eventsOf(row)) {
+        if (number !== undefined && event.number !== number) continue;
+        if (total >= start && total < end) events.push(event);
+        total += 1;
+      }
+    }
+    last = rows.at(-1);
+    if (rows.length < ROWS_AT_ONCE) break;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { events, total: Math.min(total, limit) };
+}
+
+interface EventRow {
+  id: number;
+  at: number;
+  import_id: number | null;
+  changes_count: number;
+  changes: string;
+}
+
+function readRows(
+  db: Reader,
+  assetId: number,
+  since: number,
+  last: { at: number; id: number } | undefined,
+): Promise<EventRow[]> {
+  return db
+    .selectFrom('port_events')
+    .select(['id', 'at', 'import_id', 'changes_count', 'changes'])
+    .where('asset_id', '=', assetId)
+    .where('at', '>=', since)
+    .$if(last !== undefined, (query) =>
+      query
+        .where('at', '<=', last?.at ?? 0)
+        .where((eb) => eb.or([eb('at', '<', last?.at ?? 0), eb('id', '<', last?.id ?? 0)])),
+    )
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(ROWS_AT_ONCE)
+    .execute();
+}
+
+function eventsOf({ at, import_id, changes }: EventRow): PortEvent[] {
+  return (JSON.parse(changes) as StoredChange[]).map(([number, protocol, before, after]) => ({
+    at,
+    number,
+    protocol,
+    kind: kindOf(before?.[0] ?? undefined, after[0] ?? ''),
+    before: before && namedFacts(before),
+    after: namedFacts(after),
+    importId: import_id,
+  }));
+}
