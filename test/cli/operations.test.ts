@@ -194,7 +194,8 @@ describe('A day of work on a server', () => {
     );
     const group = await json('group', 'create', '--name', 'Web team');
     const tester = await world.user({ organization: 'acme' });
-    await world.member(group.id, tester.uid, 'assessment_member');
+    const members = JSON.stringify({ userUid: tester.uid, role: 'assessment_member' });
+    await json('group', 'member', 'add', String(group.id), '--members', members);
     expect(await onServer('group', 'member', 'list', String(group.id))).toContain(tester.email);
   });
 
@@ -266,6 +267,21 @@ describe('A day of work on a server', () => {
       'Hoch',
     ];
     expect((await assay.run(wrong, { env: there() })).stderr).toMatch(/^assay: .*--severity/);
+    const filters = [
+      '--severity',
+      'High',
+      '--severity',
+      'Low',
+      '--assessment-id',
+      'acme-web',
+      '--sort',
+      '-updated_at',
+    ];
+    const found = await json('vulnerability', 'list', ...filters, '--fields', 'id,title');
+    expect(found).toContainEqual({ id: made.id, title: 'Script in a name' });
+    expect(await onServer('vulnerability', 'list', ...filters, '--csv')).toMatch(/^id,/);
+    const many = ['--ids', String(made.id), '--set', '{"status_id":2}'];
+    expect(await json('vulnerability', 'bulk-update', ...many)).toMatchObject({ updated_count: 1 });
     expect(await onServer('vulnerability', 'delete', String(made.id))).toBe('Deleted.\n');
   });
 
