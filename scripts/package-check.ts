@@ -220,7 +220,7 @@ function requests(
   env: NodeJS.ProcessEnv,
 ): { status: string; expected: string }[] {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const section = readme.slice(readme.indexOf('\n## Try it\n'), readme.indexOf('\n## Your own data\n'));
+  const [, section = ''] = /\n## Try it\n(.*?)\n## /s.exec(readme) ?? [];
   const blocks = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block);
   const bad = blocks.pop() ?? '';
   const good = blocks.join('');

@@ -30,6 +30,7 @@ export const ON_SQLITE_ALONE = [
   'test/cli/completion.test.ts',
   'test/cli/operations.test.ts',
   'test/cli/process.test.ts',
+  'test/cli/readme.test.ts',
   'test/cli/serve-messages.test.ts',
   'test/cli/sso.test.ts',
   'test/cli/user-assign.test.ts',

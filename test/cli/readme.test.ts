@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { temporaryFolder } from '../harness/temporary.ts';
+import { type CommandLine, startCommandLine } from './command-line.ts';
+
+let assay: CommandLine;
+beforeAll(async () => {
+  assay = await startCommandLine();
+});
+afterAll(() => assay.close());
+
+it("The README's story with one's own data can be pasted as it is", { timeout: 240_000 }, async () => {
+  const server = await assay.serve('--no-demo');
+  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+  const [, story = ''] = /\n## Your own data\n(.*?)\n## /s.exec(readme) ?? [];
+  const lines = [...story.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block).join('');
+  expect(lines.match(/^npx assay /gm)?.length).toBeGreaterThan(12);
+
+  const program = `'${process.execPath}' '${join(inject('release'), 'dist/main.js')}'`;
+  const folder = temporaryFolder();
+  const { code, stdout, stderr } = await assay.shell(
+    [
+      `set -eu; cd '${folder}'`,
+      lines
+        .replaceAll('npx assay', program)
+        .replaceAll('http://127.0.0.1:8080', server.origin)
+        .replaceAll('ASSAY_DATA=my-data', `ASSAY_DATA='${assay.database.dataDirectory}'`),
+    ].join('\n'),
+  );
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const told = stdout.trim().split('\n').at(-1) ?? '';
+  expect(JSON.parse(told)).toEqual([
+    { id: 1, title: 'SQL injection in the search', status: 'Fixed', closed_at: expect.any(String) },
+  ]);
+  const [head, ...rows] = readFileSync(join(folder, 'findings.csv'), 'utf8').trimEnd().split('\r\n');
+  expect(head).toMatch(/^id,title,/);
+  expect(rows).toHaveLength(1);
+  await server.stop();
+});
