@@ -1,0 +1,264 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestResponse, type TestServer } from '../harness/server.ts';
+import { linkOf } from '../harness/list-walk.ts';
+import { worldOf } from '../harness/world.ts';
+
+/** What every list does alike (docs/companions.md, section 1); that each has its own rows, filters and orders is walked in `test/lists`. */
+
+const START = Date.UTC(2026, 10, 21, 10, 30);
+const TAGS = '/v1/vulnerability_tags';
+const USERS = '/v1/users';
+const EVENTS = '/v1/audit_events';
+const ASSESSMENTS = '/v1/assessments';
+const ASSET_TAGS = '/api/tagging/v1.0/organizations/listed/tags';
+
+let server: TestServer;
+let token: string;
+let staffToken: string;
+let now = START;
+beforeAll(async () => {
+  server = await startTestServer({ clientBaseUrl: 'https://gateway.example' }, () => now);
+  const world = worldOf(server);
+  await world.organization('listed');
+  ({ token } = await world.user({ organization: 'listed', admin: true }));
+  ({ token: staffToken } = await world.user());
+  for (const name of ['a', 'b', 'c', 'd', 'e']) {
+    now += 60_000;
+    await world.vulnerabilityTag('listed', name);
+    await world.assessment('listed', `assessment-${name}`);
+    await world.token((await world.user({ organization: 'listed' })).id);
+  }
+});
+afterAll(() => server.close());
+
+const get = (path: string, query = '', who = token) =>
+  server.request('GET', query === '' ? path : `${path}?${query}`, { token: who });
+const names = ({ body }: TestResponse) => (body as { name: string }[]).map(({ name }) => name);
+const pagination = ({ headers }: TestResponse) => headers.get('x-pagination');
+
+describe('Pages', () => {
+  it('tell where they are, exactly', async () => {
+    const response = await get(TAGS, 'page[number]=2&page[size]=2&filter[search]=');
+    expect(names(response)).toEqual(['c', 'd']);
+    expect(pagination(response)).toBe('{"current_page":2,"per_page":2,"total_pages":3,"total_entries":5}');
+    const page = (number: number) =>
+      `https://gateway.example${TAGS}?page%5Bsize%5D=2&filter%5Bsearch%5D=&page%5Bnumber%5D=${number}`;
+    const links = ['first', 'prev', 'next', 'last'].map((name) =>
+      decodeURIComponent(linkOf(response, name) ?? '').replace(/^[^?]*\?/, ''),
+    );
+    const expected = [1, 1, 3, 3].map((number) => decodeURIComponent(page(number)).replace(/^[^?]*\?/, ''));
+    expect(links.map(sorted)).toEqual(expected.map(sorted));
+    expect(linkOf(response, 'next')).toMatch(/^https:\/\/gateway\.example\/v1\/vulnerability_tags\?/);
+  });
+
+  it('have no link past the ends, and one page at least', async () => {
+    const whole = await get(TAGS);
+    expect([linkOf(whole, 'prev'), linkOf(whole, 'next')]).toEqual([undefined, undefined]);
+    const none = await get(TAGS, 'filter[search]=nothing+like+it');
+    expect([none.body, pagination(none)]).toEqual([
+      [],
+      '{"current_page":1,"per_page":50,"total_pages":1,"total_entries":0}',
+    ]);
+  });
+
+  it('past the end are empty', async () => {
+    for (const number of ['4', '1000000', '9007199254740993', '99999999999999999999']) {
+      const response = await get(TAGS, `page[number]=${number}&page[size]=2`);
+      expect([number, response.status, response.body]).toEqual([number, 200, []]);
+      expect(pagination(response)).toContain('"total_pages":3,"total_entries":5');
+    }
+  });
+
+  it('of V1 are cut to 200 rows, and those of other areas refused above 5,000', async () => {
+    expect(pagination(await get(TAGS, 'page[size]=201'))).toContain('"per_page":200,');
+    expect(pagination(await get(TAGS, 'page[size]=99999999999999999999'))).toContain('"per_page":200,');
+    expect((await get(ASSET_TAGS, 'perPage=5000')).headers.get('pagination-limit')).toBe('5000');
+    expect((await get(ASSET_TAGS, 'perPage=5001')).status).toBe(400);
+  });
+
+  it.each([
+    [TAGS, 'page[number]=0'],
+    [TAGS, 'page[number]=-1'],
+    [TAGS, 'page[number]=1.0'],
+    [TAGS, 'page[size]=0'],
+    [TAGS, 'page[size]='],
+    [TAGS, 'page[number]=1&page[number]=2'],
+    [ASSET_TAGS, 'page=0'],
+    [ASSET_TAGS, 'perPage=x'],
+    [ASSET_TAGS, 'sort=none'],
+    [ASSET_TAGS, 'sortDir=up'],
+    [ASSESSMENTS, 'sort=none'],
+    [ASSESSMENTS, 'sort=--name'],
+    [ASSESSMENTS, 'sort=name,uid'],
+    [TAGS, 'filter[search]=a&filter[search]=b'],
+    [TAGS, `filter[search]=${'x'.repeat(256)}`],
+    [TAGS, 'filter[search]=%00'],
+    [TAGS, 'filter[organization_uid][]=No+uid'],
+    [USERS, 'filter[banned]=yes'],
+    [USERS, 'filter[banned]='],
+    [USERS, 'filter[banned]=true&filter[banned]=true'],
+    [EVENTS, 'filter[user_id]=1.5'],
+    [EVENTS, 'filter[since]=2026-02-30'],
+    [EVENTS, 'filter[since]=2026-11-21T25:00:00Z'],
+    [EVENTS, 'filter[since]='],
+  ])('%s?%s is a 400', async (path, query) => {
+    expect((await get(path, query)).status).toBe(400);
+  });
+});
+
+describe('Query strings', () => {
+  const found = async (query: string) => names(await get(TAGS, query));
+
+  it('have brackets raw or percent-encoded, and empty parts that are skipped', async () => {
+    for (const query of [
+      'filter[search]=b',
+      'filter%5Bsearch%5D=b',
+      'filter%5bsearch%5d=b',
+      '&filter[search]=b&',
+      '&&page[size]=1&&filter[search]=b',
+    ])
+      expect([query, await found(query)]).toEqual([query, ['b']]);
+  });
+
+  it('name an array with its last brackets or without, once or several times', async () => {
+    const count = async (query: string) =>
+      ((await get(EVENTS, `page[size]=200&${query}`)).body as unknown[]).length;
+    const [tags, assessments] = ['vulnerability-tag.create', 'assessment.create'];
+    expect(await count(`filter[action][]=${tags}`)).toBe(5);
+    expect(await count(`filter[action]=${tags}`)).toBe(5);
+    expect(await count(`filter[action]=${tags}&filter[action]=${assessments}`)).toBe(10);
+    expect(await count(`filter[action]=${tags}&filter[action][]=${assessments}`)).toBe(10);
+    expect(await count(`filter%5Baction%5D%5B%5D=${tags}`)).toBe(5);
+  });
+
+  it('write a boolean as true, false, 1 or 0', async () => {
+    const count = async (value: string) =>
+      ((await get(USERS, `filter[banned]=${value}`)).body as unknown[]).length;
+    expect([await count('true'), await count('1'), await count('false'), await count('0')]).toEqual([
+      0, 0, 6, 6,
+    ]);
+  });
+
+  it('write a moment with an offset or without, which is UTC', async () => {
+    const since = async (value: string) =>
+      (
+        (await get(EVENTS, `filter[action][]=vulnerability-tag.create&filter[since]=${value}`))
+          .body as unknown[]
+      ).length;
+    for (const value of [
+      '2026-11-21T10:33:00Z',
+      '2026-11-21T10:33:00.000Z',
+      '2026-11-21T10:33',
+      '2026-11-21t10:33:00z',
+      '2026-11-21T12:33:00%2B02:00',
+      '2026-11-21T07:03:00-0330',
+    ])
+      expect([value, await since(value)]).toEqual([value, 3]);
+    expect(await since('2026-11-21')).toBe(5);
+  });
+
+  it('may have a parameter that nobody knows, and values that nothing has', async () => {
+    expect(await found('unknown[]=1&filter[unknown]=2')).toHaveLength(5);
+    expect((await get(EVENTS, 'filter[user_id]=99999999999999999999')).body).toEqual([]);
+    expect((await get(EVENTS, 'filter[action][]=%00&filter[action][]=none')).body).toEqual([]);
+  });
+
+  it('narrow staff to organizations', async () => {
+    const uids = async (query: string) => names(await get(TAGS, query, staffToken));
+    expect(await uids('filter[organization_uid][]=listed')).toHaveLength(5);
+    expect(await uids('filter[organization_uid][]=other')).toEqual([]);
+  });
+});
+
+describe('Cursors', () => {
+  const cursorOf = async (path: string, query = '', who = token) => {
+    const response = await get(path, `${query}&page[after]=&page[size]=2`, who);
+    expect(response.status).toBe(200);
+    return new URL(linkOf(response, 'next') ?? '').searchParams.get('page[after]') ?? '';
+  };
+  const behind = (path: string, cursor: string, query = '', who = token) =>
+    get(path, `${query}&page[size]=2&page[after]=${encodeURIComponent(cursor)}`, who);
+
+  it('go on where they stand, without a total', async () => {
+    const response = await behind(TAGS, await cursorOf(TAGS));
+    expect(names(response)).toEqual(['c', 'd']);
+    expect(pagination(response)).toBeNull();
+  });
+
+  it('are good for their list, filters and order alone', async () => {
+    const cursor = await cursorOf(ASSESSMENTS, 'sort=name&filter[search]=assess');
+    expect((await behind(ASSESSMENTS, cursor, 'sort=name&filter[search]=assess')).status).toBe(200);
+    for (const query of [
+      'sort=name',
+      'sort=-name&filter[search]=assess',
+      'sort=uid&filter[search]=assess',
+      'sort=name&filter[search]=asses',
+    ])
+      expect([query, (await behind(ASSESSMENTS, cursor, query)).status]).toEqual([query, 400]);
+    expect((await behind(TAGS, cursor)).status).toBe(400);
+    expect((await behind(EVENTS, await cursorOf(TAGS))).status).toBe(400);
+  });
+
+  it.each(['x', '%', '{}', 'bnVsbA', 'W10', 'WzEsMiwzLDRd', 'é', '\u{1f600}', 'A'.repeat(8_000)])(
+    'are a 400 when they are %s',
+    async (cursor) => {
+      expect((await behind(TAGS, cursor)).status).toBe(400);
+    },
+  );
+
+  it('that are forged are a 400, or a place that nothing has: they are never a failure', async () => {
+    const orders: [string, string, string][] = [
+      [TAGS, '', token],
+      [EVENTS, '', token],
+      [EVENTS, '', staffToken],
+      ['/v1/tokens', '', await manyTokens()],
+      [ASSESSMENTS, 'sort=starts_on', token],
+      [ASSESSMENTS, 'sort=-created_at', token],
+      [ASSESSMENTS, 'sort=name', token],
+    ];
+    const values: unknown[] = [
+      null,
+      0,
+      -1,
+      1.5,
+      1e300,
+      Number.MAX_SAFE_INTEGER,
+      -Number.MAX_SAFE_INTEGER,
+      9_007_199_254_740_993,
+      true,
+      '',
+      'text',
+      '2026-11-22',
+      "'; drop table users; --",
+      'nul\0',
+      '\ud800',
+      '9'.repeat(4_000),
+      [],
+      {},
+      ['a'],
+    ];
+    for (const [path, query, who] of orders) {
+      const [print] = JSON.parse(Buffer.from(await cursorOf(path, query, who), 'base64url').toString()) as [
+        string,
+      ];
+      for (const value of values) {
+        for (const id of values) {
+          const forged = Buffer.from(JSON.stringify([print, value, id])).toString('base64url');
+          const { status } = await behind(path, forged, query, who);
+          expect([path, value, id, status < 500]).toEqual([path, value, id, true]);
+        }
+      }
+    }
+  });
+
+  async function manyTokens(): Promise<string> {
+    const world = worldOf(server);
+    const user = await world.user({ organization: 'listed' });
+    for (let count = 0; count < 3; count += 1) await world.token(user.id);
+    return user.token;
+  }
+});
+
+function sorted(query: string): string {
+  return query.split('&').toSorted().join('&');
+}

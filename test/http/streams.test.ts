@@ -1,0 +1,144 @@
+import { type ClientRequest, get, type IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { csvLine, mediaTypeWanted } from '../../src/http/exports.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+/** What a list does that is written while it is read (docs/companions.md, section 1). */
+
+const PATH = '/v1/audit_events';
+
+describe('CSV', () => {
+  it.each<[unknown[], string]>([
+    [['plain', 1, true, null, undefined], 'plain,1,true,,'],
+    [['a,b', 'say "hi"', 'two\nlines', 'two\r\nlines'], '"a,b","say ""hi""","two\nlines","two\r\nlines"'],
+    [['=1+1', '+1', '-1', '@x', '\tx', '\rx', -1], `'=1+1,'+1,'-1,'@x,'\tx,"'\rx",'-1`],
+    [['=a,"b"', '', ' =1', "'=1"], `"'=a,""b""",, =1,'=1`],
+    [[['a', 'b'], { a: '=1' }, []], '"[""a"",""b""]","{""a"":""=1""}",[]'],
+  ])('writes %j as %s', (values, line) => {
+    expect(csvLine(values)).toBe(`${line}\r\n`);
+  });
+});
+
+describe('The type that is wanted', () => {
+  const [json, csv, ndjson] = ['application/json', 'text/csv', 'application/x-ndjson'];
+  it.each([
+    [undefined, json],
+    ['*/*', json],
+    ['text/*', csv],
+    ['text/csv', csv],
+    ['TEXT/CSV', csv],
+    ['application/x-ndjson', ndjson],
+    ['text/csv, application/x-ndjson;q=0.9', csv],
+    ['text/csv;q=0.5, application/x-ndjson;q=0.9', ndjson],
+    ['text/csv;q=0.5, */*', json],
+    ['text/csv;q=0', json],
+    ['image/png', json],
+    ['nonsense', json],
+    ['', json],
+  ])('by %j is %s', (accept, type) => {
+    expect(mediaTypeWanted(accept)).toBe(type);
+  });
+});
+
+describe('A download', () => {
+  let server: TestServer;
+  let admin: TestUser;
+  let other: TestUser;
+  beforeAll(async () => {
+    server = await startTestServer();
+    const world = worldOf(server);
+    const { id, uid } = await world.organization();
+    admin = await world.user({ organization: uid, admin: true });
+    other = await world.user({ organization: uid, admin: true });
+    // More than what stands between the server and a reader who takes nothing.
+    const after = JSON.stringify({ texts: Array.from({ length: 60 }, () => 'x'.repeat(4_000)) });
+    const event = {
+      at: 1,
+      action: 'asset.criticality',
+      object_type: 'organization',
+      object_id: 'large',
+      organization_id: id,
+      actor_kind: 'system',
+      after,
+    };
+    for (let count = 0; count < 120; count += 20)
+      await server.context.db.write((tx) =>
+        tx
+          .insertInto('events')
+          .values(Array.from({ length: 20 }, () => event))
+          .execute(),
+      );
+  });
+  afterAll(() => server.close());
+
+  /** Asks for a download, and reads nothing of it. */
+  function begin({ token }: TestUser): Promise<{ request: ClientRequest; response: IncomingMessage }> {
+    return new Promise((resolve, reject) => {
+      const request = get(
+        `${server.origin}${PATH}`,
+        { agent: false, headers: { authorization: `Bearer ${token}`, accept: 'application/x-ndjson' } },
+        (response) => resolve({ request, response }),
+      );
+      request.once('error', reject);
+    });
+  }
+  const statusOf = async (user: TestUser) => {
+    const { request, response } = await begin(user);
+    response.on('error', () => undefined);
+    const { statusCode, headers } = response;
+    request.destroy();
+    return [statusCode, headers['retry-after'] !== undefined];
+  };
+
+  it('is one of four at once of an account, and frees its place when it ends', async () => {
+    const running = [];
+    for (let count = 0; count < 4; count += 1) running.push(await begin(admin));
+    expect(running.map(({ response }) => response.statusCode)).toEqual([200, 200, 200, 200]);
+    expect(await statusOf(admin)).toEqual([429, true]);
+    expect(await statusOf(other)).toEqual([200, false]);
+    for (const { request, response } of running) {
+      response.on('error', () => undefined);
+      request.destroy();
+    }
+    await vi.waitFor(async () => expect((await statusOf(admin))[0]).toBe(200), { timeout: 10_000 });
+  });
+
+  it('is whole, with one event for each', async () => {
+    const headers = { accept: 'application/x-ndjson' };
+    const { status, text } = await server.request('GET', `${PATH}?filter[object_id]=large`, {
+      token: other.token,
+      headers,
+    });
+    expect([status, text.split('\n').length]).toEqual([200, 121]);
+    const exports = await server.context.db.read
+      .selectFrom('events')
+      .select('after')
+      .where('action', '=', 'event.export')
+      .where('user_id', '=', other.id)
+      .execute();
+    expect(exports.filter(({ after }) => after?.includes('large') === true)).toHaveLength(1);
+  });
+
+  it.each([
+    ['a page', {}],
+    ['a file', { accept: 'text/csv' }],
+  ])('of large rows, or %s, lets others go between', async (_name, headers) => {
+    let turns = 0;
+    let counting = true;
+    const count = (): void => {
+      turns += 1;
+      if (counting) setImmediate(count);
+    };
+    setImmediate(count);
+    const { status, text } = await server.request('GET', `${PATH}?filter[object_id]=large&page[size]=50`, {
+      token: other.token,
+      headers: headers as Record<string, string>,
+    });
+    counting = false;
+    expect(status).toBe(200);
+    // Of 12 million characters and more, some hundred thousand at once.
+    expect(text.length).toBeGreaterThan(12_000_000);
+    expect(turns).toBeGreaterThan(100);
+  });
+});
