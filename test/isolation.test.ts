@@ -756,6 +756,8 @@ async function seen(credential: Credential, attempt: Attempt, names: Names) {
     if (String(name).length > 8) text = text.replaceAll(String(name), '…');
   }
   text = text.replace(/"processedAt":"[^"]*"/, '');
+  // It moves while they ask.
+  text = text.replace(/"last_seen_at":"[^"]*"/, '');
   return `${response.status} ${text} ${response.headers.get('www-authenticate') ?? ''}`;
 }
 

@@ -456,6 +456,20 @@ describe('By filter', () => {
     const add = (count: number) =>
       db.write((tx) => tx.insertInto('vulnerabilities').values(Array(count).fill(row)).execute());
     for (let added = 0; added < 10_000; added += 500) await add(500);
+    // What is made beside the rules is counted beside them.
+    await db.write((tx) =>
+      tx
+        .insertInto('tally_differences')
+        .values(
+          (
+            [
+              ['organization', organization.id],
+              ['assessment', row.assessment_id],
+            ] as const
+          ).map(([kind, subject]) => ({ kind, subject, bucket: '1:3', amount: 10_000 })),
+        )
+        .execute(),
+    );
     const body = { filter: { status_id: [1] }, set: { status_id: 2 } };
     expectProblem(server, await bulk(body), {
       area: 'v1',

@@ -6,10 +6,11 @@ import {
   MAX_CHANGED,
 } from '../../domain/vulnerabilities/bulk-changes.ts';
 import { SEVERITIES, STATUS_NAMES } from '../../domain/vulnerabilities/catalogue.ts';
-import { changeableVulnerabilities } from '../../domain/vulnerabilities/bulk-filters.ts';
+import { vulnerabilityList } from '../../domain/vulnerabilities/vulnerability-list.ts';
 import { filterMembers } from '../../http/list-parameters.ts';
 import { operation } from '../../http/operation.ts';
 import { nameText, orNull } from '../../http/schemas.ts';
+import { VULNERABILITY_FILTERS } from './listed-vulnerabilities.ts';
 import { V1_ACCESS } from './row-ids.ts';
 import { markdownText } from './texts.ts';
 import { TagInputs, tagsInput } from './vulnerability-tag-inputs.ts';
@@ -19,31 +20,8 @@ const MAX_IDS_TOLD = 1_000;
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [1] });
 
 const FILTER = filterMembers(
-  changeableVulnerabilities.filters,
-  {
-    search:
-      'A part of title, description, tag names, or the uid or name of the assessment, without regard to case; of one or two characters, not of the description.',
-    statusId: 'Of these statuses.',
-    phase: 'Whose status is of these phases.',
-    severity: 'Of these severities.',
-    tagId: 'With one of these tags.',
-    tag: 'With one of these tags, by name.',
-    assessmentId: 'Of these assessments.',
-    assessmentGroupId: 'Of the assessments of these groups.',
-    assetUid: 'Of one of these assets.',
-    source: 'Of these sources.',
-    cve: 'With one of these CVE ids.',
-    importId: 'That these imports made.',
-    createdBy: 'That these users made.',
-    assigneeId: 'Given to these users.',
-    dueUntil: 'To be fixed before this day.',
-    retest: 'Whose last retest has one of these statuses.',
-    id: 'These alone.',
-    updatedSince: 'Changed since, this moment included.',
-    updatedWithin: 'Changed within so many seconds.',
-    createdSince: 'Made since, this moment included.',
-    organizationUid: 'Of these organizations; for staff, who reach several.',
-  },
+  vulnerabilityList.filters,
+  { ...VULNERABILITY_FILTERS, organizationUid: 'Of these organizations; for staff, who reach several.' },
   { title: 'Vulnerability filter' },
 );
 

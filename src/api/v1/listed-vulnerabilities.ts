@@ -12,8 +12,8 @@ import { Day, wholeVulnerabilityBody, WholeVulnerabilityBody } from './whole-vul
 
 const collection = '/vulnerabilities';
 
-/** What both say of the filters. */
-const FILTERS = {
+/** What is said of the filters wherever they may be chosen. */
+export const VULNERABILITY_FILTERS = {
   search:
     'A part of the title, the description, the name of a tag, or the uid or name of the assessment, without regard to case. One or two characters are not looked for in descriptions.',
   statusId: 'Of these statuses.',
@@ -47,7 +47,10 @@ const declareListVulnerabilities = (context: Context) =>
     access: V1_ACCESS,
     style: 'v1',
     list: vulnerabilityList,
-    filters: { ...FILTERS, includeAttachments: 'False: `attachments` is empty. True unless told.' },
+    filters: {
+      ...VULNERABILITY_FILTERS,
+      includeAttachments: 'False: `attachments` is empty. True unless told.',
+    },
     sorts: ['resolvedAt', 'updatedAt', 'severity', 'cvssScore', 'statusId', 'title', 'dueOn'],
     usualSort: { order: 'resolvedAt' },
     fields: { always: 'id' },
@@ -87,7 +90,7 @@ const SummaryBody = Type.Object(
 
 const declareSummarizeVulnerabilities = ({ db, clock }: Context) => {
   const parameters = filterParameters(LIST_STYLES.v1, vulnerabilityList.filters, {
-    ...FILTERS,
+    ...VULNERABILITY_FILTERS,
     organizationUid: 'Of these organizations; for staff, who reach several.',
   });
   return operation({

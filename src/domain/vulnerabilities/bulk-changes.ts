@@ -5,7 +5,6 @@ import { isOneOf } from '../../db/portable.ts';
 import { Failure, type Fault, invalid } from '../shared/failure.ts';
 import type { Chosen } from '../shared/filters.ts';
 import { isDay } from '../shared/time.ts';
-import { changeableVulnerabilities } from './bulk-filters.ts';
 import { commentOnMany } from './bulk-comments.ts';
 import {
   differs,
@@ -18,6 +17,7 @@ import {
 import { findTagRules, namesOfTags, type TagChange, tagChangeFaults, type TagRule } from './bulk-tags.ts';
 import { findUndo, keepForUndo } from './bulk-undo.ts';
 import { closedAt, statusFaults } from './catalogue.ts';
+import { vulnerabilityList } from './vulnerability-list.ts';
 
 /** The most vulnerabilities that are changed at once. */
 export const MAX_CHANGED = 10_000;
@@ -34,7 +34,7 @@ export interface ManySet extends TagChange {
 /** A change of many, by one of `ids` and `filter`, or `undo` alone. */
 export interface ManyChange {
   ids?: readonly number[] | undefined;
-  filter?: Chosen<typeof changeableVulnerabilities.filters> | undefined;
+  filter?: Chosen<typeof vulnerabilityList.filters> | undefined;
   set?: ManySet | undefined;
   /** Put on each that matches. */
   comment?: string | undefined;
@@ -153,13 +153,13 @@ async function findMatches(
 async function matchingIds(
   tx: Transaction,
   { actor, now }: Act<Caller>,
-  filters: Chosen<typeof changeableVulnerabilities.filters>,
+  filters: Chosen<typeof vulnerabilityList.filters>,
 ): Promise<number[]> {
   const reading = { db: tx, caller: actor, now };
-  const selection = { filters, order: 'id' as const, descending: false };
-  const places = await changeableVulnerabilities.places(reading, selection, 0, 0, MAX_CHANGED + 1);
+  const selection = { filters, order: 'resolvedAt' as const, descending: false };
+  const places = await vulnerabilityList.places(reading, selection, 0, 0, MAX_CHANGED + 1);
   if (places.length <= MAX_CHANGED) return places.map(({ id }) => Number(id));
-  const size = await changeableVulnerabilities.count(reading, filters);
+  const size = await vulnerabilityList.count(reading, filters);
   throw new Failure(
     'oversized',
     `${size} vulnerabilities match; at most ${MAX_CHANGED} are changed at once.`,
