@@ -19,7 +19,7 @@ import { refuseBrokenRequest } from './http/broken-requests.ts';
 import { readAddresses } from './http/client-address.ts';
 import { enforceDeadline } from './http/deadline.ts';
 import { runJobs } from './jobs/server-jobs.ts';
-import { acceptJsonOnly } from './http/json-bodies.ts';
+import { acceptBodies } from './http/json-bodies.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { openDocumentation, registerDescription } from './http/openapi.ts';
 import { sendProblem, toProblem } from './http/problems.ts';
@@ -43,7 +43,9 @@ function newApp(context: Context): FastifyInstance {
     genReqId: () => randomUUID(),
     // Every line of ours names its request itself, so no request needs a logger of its own.
     childLoggerFactory: (logger) => logger,
-    requestTimeout: config.requestTimeout,
+    // An upload may take longer, as long as its bytes come: see `enforceDeadline`.
+    requestTimeout: 0,
+    http: { headersTimeout: config.requestTimeout },
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     // What arrives on an open connection while the server closes is still answered, and the connection then closed.
@@ -67,7 +69,7 @@ function newApp(context: Context): FastifyInstance {
   // Whatever Node can read is a method, and so answered with 405 where the path has others.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.setValidatorCompiler(compileValidator);
-  acceptJsonOnly(app, config.bodyLimit);
+  acceptBodies(app, config.bodyLimit);
   app.decorateRequest('caller', null);
   app.decorateRequest('expected', undefined);
   app.decorateRequest('bodyText', '');

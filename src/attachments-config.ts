@@ -30,7 +30,12 @@ export function toAttachmentStore(
   if (value === undefined) return undefined;
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url?.protocol === 'file:' && url.host === '') return { kind: 'folder', folder: fileURLToPath(url) };
-  if (url?.protocol === 's3:' && /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(url.host) && url.search === '')
+  if (
+    url?.protocol === 's3:' &&
+    url.username === '' &&
+    /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(url.host) &&
+    url.search === ''
+  )
     return toS3(setting, url);
   // The value may hold a password, so the message does not repeat it.
   throw new ConfigError('ASSAY_ATTACHMENTS must look like file:///folder or s3://bucket/prefix.');

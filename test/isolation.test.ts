@@ -19,6 +19,7 @@ interface Names {
   vulnerabilityTag: number;
   /** Another one, which has no retest. */
   openVulnerability: number;
+  attachment: number;
   comment: number;
   retest: number;
   assessmentTag: number;
@@ -37,6 +38,8 @@ interface Attempt {
   method: string;
   path: string;
   body?: unknown;
+  /** Sent as a file. */
+  file?: string;
 }
 
 /**
@@ -197,6 +200,23 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     method: 'POST',
     path: `/api/assessment/v1/assessment-groups/${own.group}/members/batchRemove`,
     body: { userUids: [other.userUid] },
+  }),
+  '21 attach files': (other) => ({
+    method: 'POST',
+    path: `/v1/vulnerabilities/${other.vulnerability}/attachments`,
+    file: 'stolen',
+  }),
+  '22 download an attachment': (other) => ({
+    method: 'GET',
+    path: `/v1/vulnerabilities/${other.vulnerability}/attachments/${other.attachment}`,
+  }),
+  '22 download an attachment through an own vulnerability': (other, own) => ({
+    method: 'GET',
+    path: `/v1/vulnerabilities/${own.vulnerability}/attachments/${other.attachment}`,
+  }),
+  '23 delete an attachment through an own vulnerability': (other, own) => ({
+    method: 'DELETE',
+    path: `/v1/vulnerabilities/${own.vulnerability}/attachments/${other.attachment}`,
   }),
   '24 list comments': (other) => ({
     method: 'GET',
@@ -557,6 +577,14 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
   }),
 };
 
+/** A body of `multipart/form-data` with one file. */
+function fileBody(content: string) {
+  return {
+    headers: { 'content-type': 'multipart/form-data; boundary=x' },
+    raw: `--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${content}\r\n--x--\r\n`,
+  };
+}
+
 const NOTHING: Names = {
   organization: 'nosuchorganization',
   organizationId: 987_654_321,
@@ -565,6 +593,7 @@ const NOTHING: Names = {
   vulnerability: 987_654_321,
   vulnerabilityTag: 987_654_321,
   openVulnerability: 987_654_321,
+  attachment: 987_654_321,
   comment: 987_654_321,
   retest: 987_654_321,
   assessmentTag: 987_654_321,
@@ -699,6 +728,10 @@ async function tenant(uid: string) {
   const found = `/v1/vulnerabilities/${vulnerability.id}`;
   const { token } = admin;
   const comment = await server.request('POST', `${found}/comments`, { token, body: { text: 'own' } });
+  const attachment = await server.request('POST', `${found}/attachments`, {
+    token,
+    ...fileBody('own'),
+  });
   const retest = await server.request('POST', `${found}/patch_verifications`, {
     token,
     body: { message: 'own' },
@@ -715,6 +748,7 @@ async function tenant(uid: string) {
     vulnerability: vulnerability.id,
     vulnerabilityTag: vulnerabilityTag.id,
     openVulnerability: openVulnerability.id,
+    attachment: attachment.body[0].id,
     comment: comment.body.id,
     retest: retest.body.id,
     assessmentTag: assessmentTag.body.id,
@@ -748,7 +782,10 @@ async function everything() {
 /** What a caller can see of an answer, less the names that they sent themselves and the request's id. */
 async function seen(credential: Credential, attempt: Attempt, names: Names) {
   const { token } = credential;
-  const response = await server.request(attempt.method, attempt.path, { token, body: attempt.body });
+  const response = await server.request(attempt.method, attempt.path, {
+    token,
+    ...(attempt.file === undefined ? { body: attempt.body } : fileBody(attempt.file)),
+  });
   let text = response.text.replaceAll(response.headers.get('x-request-id') ?? '', '…');
   for (const name of Object.values(names)) {
     // A short id is replaced where an answer repeats it, and nowhere else.
@@ -802,7 +839,7 @@ describe('Tenants never see each other', () => {
       ) as unknown;
       const response = await server.request(attempt.method, attempt.path, {
         token: admin.token,
-        body: body ?? undefined,
+        ...(attempt.file === undefined ? { body: body ?? undefined } : fileBody(attempt.file)),
       });
       const done = response.status < 300 && (response.body?.metadata?.counts?.error ?? 0) === 0;
       if (!done) refused.push(`${name}: ${response.status} ${response.text}`);

@@ -16,6 +16,7 @@ import { ASSESSMENT_OPERATIONS } from './v1/assessments.ts';
 import { TOKEN_OPERATIONS } from './v1/tokens.ts';
 import { TESTING_SESSION_OPERATIONS } from './v1/testing-sessions.ts';
 import { TESTING_HOURS_OPERATIONS } from './v1/testing-hours.ts';
+import { ATTACHMENT_OPERATIONS } from './v1/attachments.ts';
 import { COMMENT_OPERATIONS } from './v1/comments.ts';
 import { RETEST_OPERATIONS } from './v1/retests.ts';
 import { TIMELINE_OPERATIONS } from './v1/timeline.ts';
@@ -45,6 +46,7 @@ export const OPERATIONS: Readonly<Record<AreaName, readonly DeclareOperation[]>>
     ...VULNERABILITY_TAG_OPERATIONS,
     ...VULNERABILITY_OPERATIONS,
     ...BULK_CHANGE_OPERATIONS,
+    ...ATTACHMENT_OPERATIONS,
     ...COMMENT_OPERATIONS,
     ...RETEST_OPERATIONS,
     ...TIMELINE_OPERATIONS,

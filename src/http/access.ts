@@ -31,6 +31,8 @@ declare module 'fastify' {
     inputs?: Readonly<Record<string, string>>;
     /** Of a list: what it may be narrowed and sorted by. */
     list?: ListParameters;
+    /** Whether the handler reads a body of `multipart/form-data` itself. */
+    multipart?: boolean;
     /** Statuses that this route answers without a body. */
     bodiless?: readonly number[];
   }

@@ -20,10 +20,10 @@ declare module 'fastify' {
 export const MAX_DEPTH = 32;
 
 /**
- * Takes JSON bodies and no others, but for merge patches where a route does. An empty one counts as absent, so that a client may always send the header.
+ * Takes JSON bodies, merge patches and `multipart/form-data` where a route does, and no others. An empty one counts as absent, so that a client may always send the header.
  * @param largest bytes that no body may exceed, whatever its route says
  */
-export function acceptJsonOnly(app: FastifyInstance, largest: number): void {
+export function acceptBodies(app: FastifyInstance, largest: number): void {
   app.addHook('onRoute', (route) => {
     if (route.bodyLimit !== undefined) route.bodyLimit = Math.min(route.bodyLimit, largest);
   });
@@ -42,12 +42,31 @@ export function acceptJsonOnly(app: FastifyInstance, largest: number): void {
     { parseAs: 'string', bodyLimit: Math.min(MEDIUM_BODY, largest) },
     (request, body, done) => {
       try {
+        if (request.routeOptions.config.multipart === true) throw notMultipart();
         if (wantsBodyText(request)) request.bodyText = body as string;
         done(null, parseJson(body as string));
       } catch (error) {
         done(error as Error);
       }
     },
+  );
+  app.addContentTypeParser('multipart/form-data', (request, payload, done) => {
+    if (request.routeOptions.config.multipart === true) return done(null, payload);
+    done(
+      new Problem(
+        'unsupported-media-type',
+        'The body must be JSON: send it with Content-Type: application/json.',
+        { source: 'Content-Type' },
+      ),
+    );
+  });
+}
+
+function notMultipart(): Problem {
+  return new Problem(
+    'unsupported-media-type',
+    'The body must have files: send it with Content-Type: multipart/form-data.',
+    { source: 'Content-Type' },
   );
 }
 

@@ -18,7 +18,7 @@ import { type Operation, operation, type OperationAccess } from './operation.ts'
 import { addressUpTo, linkHeader, pageLinks, pagesOf } from './paging.ts';
 import { Problem } from './problems.ts';
 import { csvOf, jsonOf, ndjsonOf, wholeText } from './row-texts.ts';
-import { streamText } from './streams.ts';
+import { streamAnswer } from './streams.ts';
 
 interface ListDeclaration<
   Item,
@@ -125,7 +125,7 @@ export function listOperation<
           const extension = type === 'text/csv' ? 'csv' : 'ndjson';
           reply.type(`${type}; charset=utf-8`);
           reply.header('content-disposition', `attachment; filename="${download.filename}.${extension}"`);
-          return streamText(lines, {
+          return streamAnswer(lines, {
             timeout: context.config.requestTimeout,
             isLive: request.isLive,
             onEnd,
@@ -148,7 +148,7 @@ export function listOperation<
       }
       const behind = await window.next?.();
       if (behind !== undefined) reply.header('link', behind);
-      return streamText(jsonOf(first.value, pieces, row), {
+      return streamAnswer(jsonOf(first.value, pieces, row), {
         timeout: context.config.requestTimeout,
         isLive: request.isLive,
       }) as never;

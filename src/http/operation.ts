@@ -19,6 +19,8 @@ export interface Answer {
   description: string;
   /** Of the body; absent where there is none. */
   schema?: TSchema;
+  /** That it is a file, and no JSON. */
+  binary?: true;
   /** Headers of this answer alone, by name; the server adds those that every answer has. */
   headers?: Readonly<Record<string, object>>;
   /** Media types that it can be had as beside JSON. */
@@ -36,7 +38,7 @@ type Parsed<S> = S extends TSchema ? Static<S> : undefined;
 /** A request that has been let in and validated. */
 export type OperationRequest<P, Q, B, A extends Answers, R> = Pick<
   FastifyRequest,
-  'headers' | 'id' | 'isLive' | 'url'
+  'headers' | 'id' | 'isLive' | 'method' | 'raw' | 'url'
 > & {
   readonly caller: Caller;
   readonly params: Parsed<P>;
@@ -75,6 +77,8 @@ interface Declaration<P, Q, B, A extends Answers, R> {
   mergePatch?: true;
   /** Parameters of the query that say what the body may: with one of them, the body may be missing. */
   bodyParameters?: readonly string[];
+  /** In place of a body: that it is `multipart/form-data` of this form, which the handler reads by `readParts`. */
+  multipart?: TSchema;
   /** How the body calls the inputs of the rule, where it has another name for them: faults are told by these. */
   inputs?: Readonly<Record<string, string>>;
   /** What a body may name in all; more is a 413 before it is looked at any closer. */
@@ -87,6 +91,8 @@ interface Declaration<P, Q, B, A extends Answers, R> {
   list?: ListParameters;
   /** Error statuses that come without a body. */
   bodiless?: readonly number[];
+  /** Error statuses that follow from nothing else that is said here. */
+  refusals?: readonly number[];
   /**
    * That it is about one thing which has a version: its answers are made with `versioned`, and what changes the thing
    * gives `expected` to the rule.
@@ -133,8 +139,21 @@ export function registerOperation(
   declared: Operation,
   context: Context,
 ): void {
-  const { id, number, method, access, bodiless, inputs, list, params, query, body, total, bodyParameters } =
-    declared;
+  const {
+    id,
+    number,
+    method,
+    access,
+    bodiless,
+    inputs,
+    list,
+    multipart,
+    params,
+    query,
+    body,
+    total,
+    bodyParameters,
+  } = declared;
   const status = Number(Object.keys(declared.answers)[0]);
   const bodyLimit = declared.bodyLimit ?? (body === undefined ? SMALL_BODY : MEDIUM_BODY);
   const ignoredNames = body === undefined ? undefined : listIgnored(body);
@@ -155,6 +174,7 @@ export function registerOperation(
             validatorCompiler: compileValidatorWith({
               total: total as TotalLimit<unknown> | undefined,
               nullIsAbsent: isCompanion,
+              isMultipart: multipart !== undefined,
             }),
           }
         : {}),
@@ -165,6 +185,7 @@ export function registerOperation(
         ...(list === undefined ? {} : { list }),
         ...(bodiless === undefined ? {} : { bodiless }),
         ...(versioned ? { versioned } : {}),
+        ...(multipart === undefined ? {} : { multipart: true }),
         ...(repeats === undefined ? {} : { repeats: true }),
         ...(declared.mergePatch === true ? { takesMergePatch: true } : {}),
       },
@@ -178,6 +199,7 @@ export function registerOperation(
         ...(query === undefined ? {} : { querystring: query }),
         ...(body === undefined ? {} : { body }),
         ...(declared.mergePatch === true ? { consumes: [JSON_TYPE, MERGE_PATCH_TYPE] } : {}),
+        ...(multipart === undefined ? {} : { consumes: [MULTIPART], body: multipart }),
         response: {
           ...describeAnswers(declared, ignoredNames !== undefined),
           ...errorResponses(area, errorStatuses(declared), { bodiless, repeats: repeats !== undefined }),
@@ -216,13 +238,18 @@ const DOWNLOADS: Readonly<Record<string, readonly string[]>> = {
   'application/x-ndjson': ['{"id":1,"name":"First"}\n'],
 };
 
+const MULTIPART = 'multipart/form-data';
+/** The largest that may be configured. */
+const MAX_FILE = 1024 ** 3;
+const BINARY_TYPE = 'application/octet-stream';
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /** A handler as it is called: the types of its request were checked where it was declared. */
 type AnyHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
 /** The errors that this operation can answer beside those that every operation can. */
-function errorStatuses({ method, access, params, query, body, versioned, repeats }: Operation): number[] {
+function errorStatuses(declared: Operation): number[] {
+  const { method, access, params, query, body, multipart, refusals = [], versioned, repeats } = declared;
   const takesInput = params !== undefined || query !== undefined || body !== undefined;
   return [
     // Several schemes at once are malformed as well.
@@ -230,7 +257,8 @@ function errorStatuses({ method, access, params, query, body, versioned, repeats
     // A change may clash with another one, and a body that nobody reads is looked at all the same.
     ...(method === 'GET' ? [] : [409, 413, 415]),
     ...(versioned === true && isConditional(method) ? [412] : []),
-    ...(body === undefined && repeats === undefined ? [] : [422]),
+    ...(body === undefined && multipart === undefined && repeats === undefined ? [] : [422]),
+    ...refusals,
   ];
 }
 
@@ -255,19 +283,32 @@ function describeAnswers(
       {
         description: answer.description,
         headers: headersOf(answer),
-        ...(answer.schema === undefined
-          ? { type: 'null' }
-          : {
+        ...(answer.binary === true
+          ? {
               content: {
-                [JSON_TYPE]: { schema: answer.schema },
-                ...Object.fromEntries(
-                  (answer.otherTypes ?? []).map((type) => [
-                    type,
-                    { schema: { type: 'string', examples: DOWNLOADS[type] } },
-                  ]),
-                ),
+                [BINARY_TYPE]: {
+                  schema: {
+                    type: 'string',
+                    format: 'binary',
+                    maxLength: MAX_FILE,
+                    examples: ['GET /search?q=%27 HTTP/1.1'],
+                  },
+                },
               },
-            }),
+            }
+          : answer.schema === undefined
+            ? { type: 'null' }
+            : {
+                content: {
+                  [JSON_TYPE]: { schema: answer.schema },
+                  ...Object.fromEntries(
+                    (answer.otherTypes ?? []).map((type) => [
+                      type,
+                      { schema: { type: 'string', examples: DOWNLOADS[type] } },
+                    ]),
+                  ),
+                },
+              }),
       },
     ]),
     ...(versioned === true && method === 'GET'

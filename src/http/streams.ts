@@ -16,7 +16,10 @@ interface StreamRules {
  * An answer that is written as it is made, and no faster than it is read. It breaks off when nobody reads for too long,
  * or when the credential that it was asked for with has ended.
  */
-export function streamText(chunks: AsyncIterable<string>, { timeout, isLive, onEnd }: StreamRules): Readable {
+export function streamAnswer(
+  chunks: AsyncIterable<string | Uint8Array>,
+  { timeout, isLive, onEnd }: StreamRules,
+): Readable {
   const iterator = chunks[Symbol.asyncIterator]();
   let moved = performance.now();
   const readable = new Readable({
@@ -57,7 +60,7 @@ export function streamText(chunks: AsyncIterable<string>, { timeout, isLive, onE
 }
 
 /** What the iterator still reads is nobody's any more. */
-async function leave(iterator: AsyncIterator<string>): Promise<void> {
+async function leave(iterator: AsyncIterator<string | Uint8Array>): Promise<void> {
   await iterator.return?.(undefined).catch(() => undefined);
 }
 

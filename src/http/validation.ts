@@ -56,13 +56,17 @@ export interface BodyRules {
   total?: TotalLimit<unknown> | undefined;
   /** Whether a member that is `null` is as good as an absent one, unless its schema has a meaning for that. */
   nullIsAbsent?: boolean;
+  /** Whether it is no JSON, and the handler reads it. */
+  isMultipart?: boolean;
 }
 
 /** The same for a route that has such rules. */
 export const compileValidatorWith =
   (rules: BodyRules): FastifySchemaCompiler<TSchema> =>
-  (route) =>
-    route.httpPart === 'body' ? bodyValidator(route.schema, rules) : compileValidator(route);
+  (route) => {
+    if (route.httpPart !== 'body') return compileValidator(route);
+    return rules.isMultipart === true ? (value: unknown) => ({ value }) : bodyValidator(route.schema, rules);
+  };
 
 function parameterValidator(schema: TSchema): (input: unknown) => Validated {
   const validator = compileLater(

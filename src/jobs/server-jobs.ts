@@ -6,6 +6,7 @@ import { invitationMails } from './invitation-mails.ts';
 import { resetMails } from './reset-mails.ts';
 import { JobRunner } from './runner.ts';
 import { sessionEnds } from './session-ends.ts';
+import { unusedContents } from './unused-contents.ts';
 import { tallies } from './tallies.ts';
 
 /** Has a server do its share of the jobs, from when it listens until it closes. */
@@ -14,6 +15,7 @@ export function runJobs(app: FastifyInstance, context: Context): void {
   const runner = new JobRunner(context, [
     expiry(context),
     sessionEnds(context),
+    unusedContents(context),
     tallies(context),
     ...(mailer === null ? [] : [resetMails(context, mailer), invitationMails(context, mailer)]),
   ]);

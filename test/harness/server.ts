@@ -22,6 +22,8 @@ export interface RequestOptions {
   body?: unknown;
   /** Sent as it is, with `Content-Type: application/json` unless the headers say otherwise. */
   raw?: string | undefined;
+  /** The same of bytes. */
+  bytes?: Buffer<ArrayBuffer> | undefined;
 }
 
 export interface TestServer {
@@ -90,9 +92,9 @@ export async function send(
   origin: string,
   method: string,
   path: string,
-  { token, headers = {}, body, raw }: RequestOptions = {},
+  { token, headers = {}, body, raw, bytes }: RequestOptions = {},
 ): Promise<TestResponse> {
-  const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const content = bytes ?? raw ?? (body === undefined ? undefined : JSON.stringify(body));
   const response = await fetch(origin + path, {
     method,
     redirect: 'manual',

@@ -84,7 +84,8 @@ function keep({ method, url, config, schema }: RouteOptions): void {
     method: String(method),
     path,
     access: config.access,
-    takesBody: schema?.body !== undefined,
+    // What takes files looks at a body in its own way, and is tested by itself.
+    takesBody: schema?.body !== undefined && config.multipart !== true,
     takesList: (schema?.body as { anyOf?: object[] } | undefined)?.anyOf !== undefined,
     bodiless: config.bodiless ?? [],
   });

@@ -8,7 +8,7 @@ import type { Transaction } from '../../src/db/engine.ts';
 import { lockRepeat, repeatId } from '../../src/domain/shared/kept-answers.ts';
 import { answerErrors, registerArea } from '../../src/http/area-plugin.ts';
 import { AREAS } from '../../src/http/areas.ts';
-import { acceptJsonOnly } from '../../src/http/json-bodies.ts';
+import { acceptBodies } from '../../src/http/json-bodies.ts';
 import { operation } from '../../src/http/operation.ts';
 import { type RepeatRule, requestHash } from '../../src/http/repeats.ts';
 import { versioned } from '../../src/http/versions.ts';
@@ -253,7 +253,7 @@ describe('An operation', () => {
     const app = fastify();
     app.decorateRequest('bodyText', '');
     for (const name of ['caller', 'expected', 'repeat', 'change']) app.decorateRequest(name, undefined);
-    acceptJsonOnly(app, 1_000_000);
+    acceptBodies(app, 1_000_000);
     app.addHook('onRequest', async (request) => {
       request.caller = { ...operatorCaller(request.id), kind: 'user', userId: admin.id };
     });

@@ -1,4 +1,4 @@
-import type { Reader, Transaction } from '../../db/engine.ts';
+import { type Reader, type Transaction, Unavailable, WriteConflict } from '../../db/engine.ts';
 import { isOneOf, keepingRows } from '../../db/portable.ts';
 
 /** A content that a store has. */
@@ -12,7 +12,7 @@ export interface StoredContent {
 }
 
 /** A content was taken away before anything referred to it, as it had waited for too long. */
-export class ContentGone extends Error {
+export class ContentGone extends Unavailable {
   override name = 'ContentGone';
 }
 
@@ -26,7 +26,7 @@ export async function announceContent(tx: Transaction, key: string, now: number)
 /**
  * Has an organization keep a content, once: where it has the same one already, that stays, and the new one is nobody's.
  * @returns the id of the file
- * @throws ContentGone when it is being removed
+ * @throws ContentGone when it is being removed, WriteConflict when others store and remove the same one
  */
 export async function keepFile(
   tx: Transaction,
@@ -52,7 +52,7 @@ export async function keepFile(
   if (created === undefined) {
     // Somebody else was faster, and may have taken it away again.
     const other = await find();
-    if (other === undefined) throw new ContentGone(`The content ${key} is gone.`);
+    if (other === undefined) throw new WriteConflict('The file was there, and is gone.');
     return other.id;
   }
   const kept = await tx
@@ -100,6 +100,17 @@ export async function unusedContents(db: Reader, before: number, limit: number):
     .where('created_at', '<', before)
     .orderBy('created_at')
     .limit(limit)
+    .execute();
+  return rows.map(({ key }) => key);
+}
+
+/** @returns those of these keys whose contents no file keeps */
+export async function unkeptContents(db: Reader, keys: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('blobs')
+    .select('key')
+    .where((eb) => isOneOf(db, eb.ref('key'), keys))
+    .where('state', '<>', KEPT)
     .execute();
   return rows.map(({ key }) => key);
 }

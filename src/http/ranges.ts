@@ -1,0 +1,42 @@
+/** Bytes from `start` to `end`, both included. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/**
+ * Reads `Range` (RFC 9110, section 14.2). Of several ranges the whole is sent, as that section allows.
+ * @param size of the whole, in bytes
+ * @returns the part that is wanted; `undefined` for the whole, `unsatisfiable` for a part that is not there
+ */
+export function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
+  if (first === '' && last === '') return undefined;
+  if (first === '') {
+    // The last so many bytes.
+    const length = Math.min(Number(last), size);
+    return length === 0 ? 'unsatisfiable' : { start: size - length, end: size - 1 };
+  }
+  const start = Number(first);
+  if (last !== '' && Number(last) < start) return undefined;
+  if (start >= size) return 'unsatisfiable';
+  return { start, end: last === '' ? size - 1 : Math.min(Number(last), size - 1) };
+}
+
+/**
+ * @param filename any text
+ * @returns `Content-Disposition` of a download (RFC 6266), with the name for old clients, and as it is (RFC 8187)
+ */
+export function attachmentDisposition(filename: string): string {
+  const plain = filename
+    .normalize('NFD')
+    .replace(/\p{Mn}/gu, '')
+    .replace(/[^ -~]|["\\%]/g, '_');
+  const exact = encodeURIComponent(filename).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return plain === filename
+    ? `attachment; filename="${plain}"`
+    : `attachment; filename="${plain}"; filename*=UTF-8''${exact}`;
+}

@@ -1,0 +1,234 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import S3rver from 's3rver';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toAttachmentStore } from '../../src/attachments-config.ts';
+import type { Database } from '../../src/db/engine.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { announceContent } from '../../src/domain/shared/files.ts';
+import { DatabaseStore } from '../../src/files/database-store.ts';
+import { type FileStore, openFileStore } from '../../src/files/file-store.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+
+const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
+
+let folder: string;
+let place: TestDatabase;
+let db: Database;
+let s3: S3rver;
+let endpoint: string;
+const stores: Record<string, FileStore> = {};
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'assay-stores-'));
+  place = await createTestDatabase();
+  db = await openDatabase({ ...place, timeout: 30_000 });
+  await db.migrate();
+  s3 = new S3rver({
+    port: 0,
+    address: '127.0.0.1',
+    silent: true,
+    directory: join(folder, 's3'),
+    configureBuckets: [{ name: 'evidence', configs: [] }],
+  });
+  const { port } = await s3.run();
+  endpoint = `http://127.0.0.1:${port}`;
+  const open = (settings: Record<string, string>) =>
+    openFileStore(
+      { attachments: toAttachmentStore((name) => settings[name]), dataDirectory: place.dataDirectory },
+      db,
+    );
+  const s3Settings = { ...CREDENTIALS, AWS_ENDPOINT_URL: endpoint };
+  Object.assign(stores, {
+    folder: open({ ASSAY_ATTACHMENTS: `file://${folder}/shared%20folder` }),
+    database: new DatabaseStore(db),
+    s3: open({ ...s3Settings, ASSAY_ATTACHMENTS: 's3://evidence/a prefix/of two' }),
+    's3 without a bucket': open({ ...s3Settings, ASSAY_ATTACHMENTS: 's3://nowhere' }),
+    's3 that takes no key': open({
+      ...s3Settings,
+      ASSAY_ATTACHMENTS: 's3://evidence',
+      AWS_ACCESS_KEY_ID: 'unknown',
+    }),
+    usual: open({}),
+  });
+});
+afterAll(async () => {
+  await s3.close();
+  await db.close();
+  await place.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const storeOf = (name: string) => stores[name] as FileStore;
+async function newKey(): Promise<string> {
+  const key = randomUUID();
+  await db.write((tx) => announceContent(tx, key, 1));
+  return key;
+}
+async function* piecesOf(content: Buffer, size: number) {
+  for (let at = 0; at < content.length; at += size) yield content.subarray(at, at + size);
+}
+async function read(store: FileStore, key: string, start: number, end: number): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of store.read(key, start, end)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+describe.each(['folder', 'database', 's3', 'usual'])('The store of attachments in %s', (name) => {
+  it.each([1, 1_000, 262_143, 262_144, 262_145, 700_000])(
+    'gives %i bytes again, and any part of them',
+    async (size) => {
+      const store = storeOf(name);
+      const [key, content] = [await newKey(), randomBytes(size)];
+      await store.write(key, piecesOf(content, 65_537));
+      expect((await read(store, key, 0, size - 1)).equals(content)).toBe(true);
+      for (const [start, end] of [
+        [0, Math.min(1, size - 1)],
+        [size - 1, size - 1],
+        [Math.floor(size / 3), Math.floor((size * 2) / 3)],
+        [Math.min(262_143, size - 1), Math.min(262_145, size - 1)],
+      ] as const) {
+        expect((await read(store, key, start, end)).equals(content.subarray(start, end + 1))).toBe(true);
+      }
+    },
+  );
+
+  it('takes nothing at all', async () => {
+    const key = await newKey();
+    const write = storeOf(name).write(key, piecesOf(Buffer.alloc(0), 1));
+    await expect(write).resolves.toBeUndefined();
+  });
+
+  it('has nothing once it is removed, and what was never there is no error', async () => {
+    const store = storeOf(name);
+    const key = await newKey();
+    await store.write(key, piecesOf(Buffer.from('gone'), 4));
+    await store.remove(key);
+    await expect(read(store, key, 0, 3)).rejects.toThrow();
+    await store.remove(key);
+  });
+
+  it('fails with what gives the content, and clears away what it has of that', async () => {
+    const store = storeOf(name);
+    const key = await newKey();
+    async function* broken() {
+      yield randomBytes(300_000);
+      throw new Error('It broke off.');
+    }
+    await expect(store.write(key, broken())).rejects.toThrow('It broke off.');
+    await store.remove(key);
+    await expect(read(store, key, 0, 0)).rejects.toThrow();
+    const left = await readdir(folder, { recursive: true });
+    expect(left.filter((file) => file.includes(key))).toEqual([]);
+    expect((await readdir(tmpdir())).filter((file) => /^assay-[0-9a-f-]{36}$/.test(file))).toEqual([]);
+  });
+
+  it('needs no more memory for more', async () => {
+    const store = storeOf(name);
+    const key = await newKey();
+    const piece = randomBytes(64 * 1024);
+    const size = 400 * piece.length;
+    async function* many() {
+      for (let count = 0; count < 400; count += 1) yield piece;
+    }
+    await store.write(key, many());
+    let seen = 0;
+    let largest = 0;
+    for await (const part of store.read(key, 0, size - 1)) {
+      seen += part.length;
+      largest = Math.max(largest, part.length);
+    }
+    expect(seen).toBe(size);
+    expect(largest).toBeLessThanOrEqual(262_144);
+  });
+});
+
+it('keeps files that others on the machine cannot read', async () => {
+  const key = await newKey();
+  await storeOf('folder').write(key, piecesOf(Buffer.from('secret'), 6));
+  const path = join(folder, 'shared folder', key.slice(0, 2), key);
+  expect((await stat(path)).mode & 0o077).toBe(0);
+});
+
+it.each(['s3 without a bucket', 's3 that takes no key'])(
+  'fails with %s, whose words stay in the log',
+  async (name) => {
+    const key = await newKey();
+    await expect(storeOf(name).write(key, piecesOf(Buffer.from('x'), 1))).rejects.toThrow(
+      /answered PUT .* with 40[34]/,
+    );
+  },
+);
+
+it('tries again when S3 is busy, and gives up as unavailable', async () => {
+  let refusals = 2;
+  let seen = 0;
+  const proxy: Server = createServer((request, response) => {
+    seen += 1;
+    request.resume();
+    request.on('end', () => {
+      response.statusCode = refusals > 0 ? 503 : 200;
+      refusals -= 1;
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const { port } = proxy.address() as AddressInfo;
+  const settings: Record<string, string> = {
+    ...CREDENTIALS,
+    ASSAY_ATTACHMENTS: 's3://evidence',
+    AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}/`,
+  };
+  const store = openFileStore(
+    { attachments: toAttachmentStore((name) => settings[name]), dataDirectory: folder },
+    db,
+  );
+  await store.write(randomUUID(), piecesOf(Buffer.from('x'), 1));
+  expect(seen).toBe(3);
+  refusals = 3;
+  await expect(store.write(randomUUID(), piecesOf(Buffer.from('x'), 1))).rejects.toMatchObject({
+    name: 'Unavailable',
+  });
+  proxy.close();
+  await delay(0);
+});
+
+describe('ASSAY_ATTACHMENTS', () => {
+  const readSetting = (settings: Record<string, string>) => toAttachmentStore((name) => settings[name]);
+
+  it('names a folder or a bucket', () => {
+    expect(readSetting({})).toBeUndefined();
+    expect(readSetting({ ASSAY_ATTACHMENTS: 'file:///var/lib/assay/files' })).toEqual({
+      kind: 'folder',
+      folder: '/var/lib/assay/files',
+    });
+    expect(
+      readSetting({ ...CREDENTIALS, ASSAY_ATTACHMENTS: 's3://evidence/prefix/', AWS_REGION: 'eu-central-1' }),
+    ).toEqual({
+      kind: 's3',
+      bucket: 'evidence',
+      prefix: 'prefix/',
+      region: 'eu-central-1',
+      endpoint: undefined,
+      accessKeyId: 'S3RVER',
+      secretAccessKey: 'S3RVER',
+      sessionToken: undefined,
+    });
+  });
+
+  it.each([
+    [{ ASSAY_ATTACHMENTS: '/var/lib/assay' }, /file:\/\/\/folder/],
+    [{ ASSAY_ATTACHMENTS: 'file://host/folder' }, /file:\/\/\/folder/],
+    [{ ...CREDENTIALS, ASSAY_ATTACHMENTS: 's3://user:secret@bucket' }, /^(?!.*secret)/],
+    [{ ...CREDENTIALS, ASSAY_ATTACHMENTS: 's3://BUCKET_NAME' }, /s3:\/\/bucket/],
+    [{ ASSAY_ATTACHMENTS: 's3://evidence' }, /AWS_ACCESS_KEY_ID is not set/],
+    [{ ...CREDENTIALS, ASSAY_ATTACHMENTS: 's3://evidence', AWS_ENDPOINT_URL: 'ftp://x' }, /AWS_ENDPOINT_URL/],
+  ])('is refused otherwise: %j', (settings, message) => {
+    expect(() => readSetting(settings as unknown as Record<string, string>)).toThrow(message);
+  });
+});
