@@ -1,6 +1,7 @@
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { csvLine, mediaTypeWanted } from '../../src/http/exports.ts';
+import { breathe, streamText } from '../../src/http/streams.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
@@ -140,5 +141,58 @@ describe('A download', () => {
     // Of 12 million characters and more, some hundred thousand at once.
     expect(text.length).toBeGreaterThan(12_000_000);
     expect(turns).toBeGreaterThan(100);
+  });
+});
+
+describe('A stream', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  });
+  afterEach(() => void vi.useRealTimers());
+
+  /** Never ends by itself. */
+  async function* endless() {
+    for (;;) {
+      await breathe();
+      yield 'x'.repeat(1_000);
+    }
+  }
+  const ended = (stream: ReturnType<typeof streamText>) =>
+    new Promise<string>((resolve) => stream.once('error', (error) => resolve(error.message)));
+
+  it('ends within 15 seconds of its credential, and looks no more', async () => {
+    let live = true;
+    let looks = 0;
+    const onEnd = vi.fn<() => void>();
+    const isLive = async () => {
+      looks += 1;
+      return live;
+    };
+    const stream = streamText(endless(), { timeout: 60_000, isLive, onEnd });
+    stream.resume();
+    const end = ended(stream);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect([stream.destroyed, looks]).toEqual([false, 3]);
+    live = false;
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(await end).toBe('The credential has ended.');
+    expect([stream.destroyed, onEnd.mock.calls.length]).toEqual([true, 1]);
+    const before = looks;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(looks).toBe(before);
+  });
+
+  it('is cut when nobody reads it, and not while somebody does', async () => {
+    const stream = streamText(endless(), { timeout: 30_000, isLive: async () => true });
+    const end = ended(stream);
+    for (let second = 0; second < 60; second += 1) {
+      // A slow reader, who takes all that there is.
+      while (stream.read() !== null);
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    expect(stream.destroyed).toBe(false);
+    while (stream.readableLength < stream.readableHighWaterMark) await breathe();
+    await vi.advanceTimersByTimeAsync(32_000);
+    expect(await end).toBe('Nobody reads the answer.');
   });
 });
