@@ -4,12 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { commandLine } from '../auth/callers.ts';
 import { renewDemoClients } from '../demo/clients.ts';
+import { storeEvidence } from '../demo/evidence/stored.ts';
 import { demoFacts, loadDemo, renewDemo } from '../demo/load.ts';
 import { newDemoSecrets } from '../demo/secrets.ts';
 import type { DemoFacts, DemoManifest } from '../demo/manifest.ts';
 import { Failure } from '../domain/shared/failure.ts';
 import { DOCS_REDIRECT } from '../domain/tokens/oauth-clients.ts';
 import { hasOrganizations } from '../domain/organizations/organizations.ts';
+import { discardContents, storeContent } from '../files/stored-contents.ts';
 import { writePrivateJson } from './private-file.ts';
 
 /** How long a load by another process may take to write the manifest after its commit, in milliseconds. */
@@ -40,14 +42,23 @@ export async function ensureDemo(context: Context, onlyIntoEmpty: boolean): Prom
   if ((await demoFacts(db.read)) === undefined) {
     if (onlyIntoEmpty && (await hasOrganizations(db.read))) return undefined;
     const secrets = await newDemoSecrets();
+    const stored: string[] = [];
     try {
-      const manifest = await db.write((tx) => loadDemo(tx, keys, secrets, addresses.clientBaseUrl, clock()));
+      const evidence = await storeEvidence((content) =>
+        storeContent(context, once(content), (key) => stored.push(key)),
+      );
+      const manifest = await db.write((tx) =>
+        loadDemo(tx, keys, secrets, evidence, addresses.clientBaseUrl, clock()),
+      );
       writePrivateJson(file, manifest);
       return { manifest, file, outcome: 'loaded' };
     } catch (error) {
       if (!(error instanceof Failure) || error.kind !== 'conflict') throw error;
       // Another process that loads it at the same time was faster, or else the name really is taken.
       if ((await demoFacts(db.read)) === undefined) throw error;
+    } finally {
+      // What nothing refers to: all of them, when the load failed.
+      await discardContents(context, stored);
     }
   }
   const found = await demoFacts(db.read);
@@ -62,6 +73,10 @@ export async function ensureDemo(context: Context, onlyIntoEmpty: boolean): Prom
   );
   writePrivateJson(file, manifest);
   return { manifest, file, outcome: 'renewed' };
+}
+
+async function* once(content: Buffer): AsyncGenerator<Buffer> {
+  yield content;
 }
 
 /**

@@ -1,10 +1,12 @@
 import type { Transaction } from '../db/engine.ts';
+import { attachFiles, type NewAttachment } from '../domain/vulnerabilities/attachments.ts';
 import { createComment } from '../domain/vulnerabilities/comments.ts';
 import { decideRetest, requestRetest } from '../domain/vulnerabilities/retests.ts';
 import { reportVulnerability } from '../domain/vulnerabilities/vulnerabilities.ts';
 import { updateVulnerability } from '../domain/vulnerabilities/vulnerability-changes.ts';
 import type { Chance } from './chance.ts';
 import { actOf, atWork, type Chronicle, type Person } from './chronicle.ts';
+import { type Evidence, evidenceKey } from './evidence/stored.ts';
 import { findingOf } from './findings.ts';
 import { FIRST_LIVES, LIVES, type Step, type Who } from './lives.ts';
 import { type Sighting, type Spot, told } from './spots.ts';
@@ -21,6 +23,7 @@ export interface Findings {
   chance: Chance;
   assessment: string;
   sightings: readonly Sighting[];
+  evidence: Evidence;
   /** When the first and the last are reported: milliseconds since 1970. */
   from: number;
   until: number;
@@ -74,14 +77,33 @@ export function tellFindings(findings: Findings): { ids: number[] } {
       ({ id } = await reportVulnerability(tx, actOf(people.tester, now), input));
       if (ids.length < FIRST_LIVES.length) ids.push(id);
     });
+    const key = evidenceKey(findings.assessment, index);
+    attach(findings, findings.evidence.reported.get(key), people.tester, reportedAt, () => id);
     const life = first ?? chance.pick(LIVES);
     const isNew = chance.happens(60) && findings.now - reportedAt < NEW;
-    live(findings, isNew ? [] : life, people, sighting.spot, reportedAt, () => id);
+    const verifiedAt = live(findings, isNew ? [] : life, people, sighting.spot, reportedAt, () => id);
+    if (verifiedAt !== undefined)
+      attach(findings, findings.evidence.verified.get(key), people.tester, verifiedAt, () => id);
   }
   return { ids };
 }
 
-/** Writes into the chronicle what happens to a finding. */
+/** Has somebody attach files a minute after something. */
+function attach(
+  { tx, chronicle }: Findings,
+  files: readonly NewAttachment[] = [],
+  person: Person,
+  at: number,
+  idOf: () => number,
+): void {
+  if (files.length === 0) return;
+  chronicle.add(at + MINUTE, (now) => attachFiles(tx, actOf(person, now), idOf(), files, files.length + 1));
+}
+
+/**
+ * Writes into the chronicle what happens to a finding.
+ * @returns when its fix was verified
+ */
 function live(
   { tx, chronicle, chance }: Findings,
   life: readonly Step[],
@@ -89,11 +111,13 @@ function live(
   spot: Spot,
   reportedAt: number,
   idOf: () => number,
-): void {
+): number | undefined {
   let at = reportedAt;
+  let verifiedAt: number | undefined;
   let retest = 0;
   for (const step of life) {
     at = atWork(at + Math.floor(step.after * HOUR * (chance.between(60, 140) / 100)) + MINUTE);
+    if (step.does === 'decide' && step.decision === 'verified') verifiedAt = at;
     chronicle.add(at, async (now) => {
       const act = actOf(people[step.by], now);
       const vulnerabilityId = idOf();
@@ -114,4 +138,5 @@ function live(
       }
     });
   }
+  return verifiedAt;
 }

@@ -19,11 +19,9 @@ import { tellFindings } from './load-findings.ts';
 import type { DemoOrganization } from './manifest.ts';
 import { peopleAt } from './people.ts';
 import { ACCOUNTS, ASSESSMENT_TAGS, EDITABLE_TAGS, FIXED_TAGS, type Programme } from './programmes.ts';
+import type { Evidence } from './evidence/stored.ts';
 import type { DemoSecrets } from './secrets.ts';
-import { inApplications, inPlaces, onHosts, type Sighting } from './spots.ts';
-import { WEB } from './weaknesses/web.ts';
-import { MOBILE } from './weaknesses/mobile.ts';
-import { NETWORK } from './weaknesses/network.ts';
+import { sightingsOf } from './sightings.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -33,6 +31,7 @@ export interface Loading {
   act: Act;
   chronicle: Chronicle;
   secrets: DemoSecrets;
+  evidence: Evidence;
   /** Platform staff. */
   testers: readonly Person[];
   /** When the first programme began, a Monday: milliseconds since 1970. */
@@ -115,28 +114,6 @@ export async function loadProgramme(
 
 function plain({ organizationId: _organization, admin: _admin, ...user }: Person): CreatedUser {
   return user;
-}
-
-/** What was seen, by assessment: first in the one that the demo accounts have access to. */
-function sightingsOf(
-  { domain, places, assessment, vulnerabilities, further }: Programme,
-  hosts: ReturnType<typeof scannedHosts>,
-): { assessment: string; sightings: Sighting[] }[] {
-  let rounds = vulnerabilities;
-  return [
-    { assessment: assessment.uid, sightings: inPlaces(WEB, places, domain, vulnerabilities) },
-    ...further.map(({ uid, about, findings, applications = [] }) => {
-      switch (about) {
-        case 'web':
-          rounds += findings;
-          return { assessment: uid, sightings: inPlaces(WEB, places, domain, findings, rounds - findings) };
-        case 'hosts':
-          return { assessment: uid, sightings: onHosts(NETWORK, hosts, findings) };
-        case 'applications':
-          return { assessment: uid, sightings: inApplications(MOBILE, applications) };
-      }
-    }),
-  ];
 }
 
 async function loadUsers(

@@ -7,6 +7,7 @@ import { issueToken } from '../domain/tokens/tokens.ts';
 import { createUser, type CreatedUser } from '../domain/people/users.ts';
 import { Chronicle, mondayOf, type Person } from './chronicle.ts';
 import { renewDemoClients } from './clients.ts';
+import type { Evidence } from './evidence/stored.ts';
 import { type DemoFacts, type DemoManifest, mapAccounts } from './manifest.ts';
 import { loadProgramme } from './load-programme.ts';
 import type { DemoSecrets } from './secrets.ts';
@@ -25,6 +26,7 @@ export async function loadDemo(
   tx: Transaction,
   keys: Keys,
   secrets: DemoSecrets,
+  evidence: Evidence,
   clientBaseUrl: string,
   now: number,
 ): Promise<DemoManifest> {
@@ -40,7 +42,7 @@ export async function loadDemo(
 
   const [main, other] = PROGRAMMES;
   const chronicle = new Chronicle();
-  const context = { tx, act, chronicle, secrets, testers, start };
+  const context = { tx, act, chronicle, secrets, evidence, testers, start };
   const tellMain = await loadProgramme(context, main);
   const tellOther = await loadProgramme(context, other);
   await chronicle.play(now);

@@ -138,6 +138,20 @@ describe('assay demo', () => {
            || validation_steps || http_requests like '%{place}%' or title like '%{%}%'`,
       );
       expect(open).toEqual([]);
+      const { rows: files } = await query<{ content_type: string }>(
+        db,
+        'select distinct content_type from attachments where file_id is not null',
+      );
+      expect(files.map((file) => file.content_type).toSorted()).toEqual([
+        'application/pdf',
+        'image/png',
+        'text/plain',
+      ]);
+      const { rows: unkept } = await query(
+        db,
+        'select key from blobs where key not in (select blob_key from files)',
+      );
+      expect(unkept).toEqual([]);
       const { rows: ahead } = await query(
         db,
         `select id from timeline_entries where at > ${Date.now()}

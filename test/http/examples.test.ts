@@ -1,6 +1,9 @@
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storeEvidence } from '../../src/demo/evidence/stored.ts';
 import { loadDemo } from '../../src/demo/load.ts';
 import { newDemoSecrets } from '../../src/demo/secrets.ts';
+import { storeContent } from '../../src/files/stored-contents.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 
 let server: TestServer;
@@ -10,7 +13,10 @@ beforeAll(async () => {
   server = await startTestServer();
   const { addresses, clock, db, keys } = server.context;
   const secrets = await newDemoSecrets();
-  const demo = await db.write((tx) => loadDemo(tx, keys, secrets, addresses.clientBaseUrl, clock()));
+  const evidence = await storeEvidence((content) => storeContent(server.context, Readable.from([content])));
+  const demo = await db.write((tx) =>
+    loadDemo(tx, keys, secrets, evidence, addresses.clientBaseUrl, clock()),
+  );
   token = demo.users.staff.token ?? '';
   document = (await server.request('GET', '/openapi.json')).body;
 });

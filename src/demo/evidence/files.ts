@@ -17,7 +17,7 @@ export function evidenceOf(sighting: Sighting, chance: Chance): EvidenceFile[] {
   const files: EvidenceFile[] = [];
   if (location.type === 'ip') return chance.happens(60) ? [scanOf(sighting)] : [];
   if (sighting.weakness.http !== undefined && chance.happens(35)) files.push(requestsOf(sighting));
-  if (chance.happens(25)) files.push(pictureOf(sighting));
+  if (chance.happens(10)) files.push(pictureOf(sighting));
   return files;
 }
 
