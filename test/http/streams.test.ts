@@ -1,7 +1,7 @@
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { csvLine, mediaTypeWanted } from '../../src/http/exports.ts';
-import { breathe, streamText } from '../../src/http/streams.ts';
+import { breathe, streamAnswer } from '../../src/http/streams.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
@@ -157,7 +157,7 @@ describe('A stream', () => {
       yield 'x'.repeat(1_000);
     }
   }
-  const ended = (stream: ReturnType<typeof streamText>) =>
+  const ended = (stream: ReturnType<typeof streamAnswer>) =>
     new Promise<string>((resolve) => stream.once('error', (error) => resolve(error.message)));
 
   it('ends within 15 seconds of its credential, and looks no more', async () => {
@@ -168,7 +168,7 @@ describe('A stream', () => {
       looks += 1;
       return live;
     };
-    const stream = streamText(endless(), { timeout: 60_000, isLive, onEnd });
+    const stream = streamAnswer(endless(), { timeout: 60_000, isLive, onEnd });
     stream.resume();
     const end = ended(stream);
     await vi.advanceTimersByTimeAsync(30_000);
@@ -183,7 +183,7 @@ describe('A stream', () => {
   });
 
   it('is cut when nobody reads it, and not while somebody does', async () => {
-    const stream = streamText(endless(), { timeout: 30_000, isLive: async () => true });
+    const stream = streamAnswer(endless(), { timeout: 30_000, isLive: async () => true });
     const end = ended(stream);
     for (let second = 0; second < 60; second += 1) {
       // A slow reader, who takes all that there is.
