@@ -142,7 +142,7 @@ describe('assay demo', () => {
         db,
         'select distinct content_type from attachments where file_id is not null',
       );
-      expect(files.map((file) => file.content_type).toSorted()).toEqual([
+      expect(files.map((row) => row.content_type).toSorted()).toEqual([
         'application/pdf',
         'image/png',
         'text/plain',
