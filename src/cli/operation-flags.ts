@@ -97,14 +97,21 @@ function readSchema(schema: Schema): { kind: Kind; many: boolean; allowed: strin
 }
 
 function parse(given: string, kind: Kind, allowed: readonly string[] | undefined): unknown {
-  if (allowed !== undefined && !allowed.includes(given))
-    throw new InvalidArgumentError(`Allowed choices are ${allowed.join(', ')}.`);
+  if (allowed !== undefined) return choiceOf(given, allowed);
   if (kind === 'integer' && !/^-?\d{1,15}$/.test(given))
     throw new InvalidArgumentError('It must be a whole number.');
   if (kind === 'number' && !(given.trim() !== '' && Number.isFinite(Number(given))))
     throw new InvalidArgumentError('It must be a number.');
   if (kind === 'integer' || kind === 'number') return Number(given);
   return kind === 'json' ? parseJson(given) : given;
+}
+
+/** @returns the choice that was meant, whatever its case */
+function choiceOf(given: string, allowed: readonly string[]): string {
+  const meant =
+    allowed.find((one) => one === given) ?? allowed.find((one) => one.toLowerCase() === given.toLowerCase());
+  if (meant === undefined) throw new InvalidArgumentError(`Allowed choices are ${allowed.join(', ')}.`);
+  return meant;
 }
 
 /** @throws InvalidArgumentError for what is no JSON */

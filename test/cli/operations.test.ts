@@ -312,6 +312,21 @@ describe('A day of work on a server', () => {
     const events = await json('audit', 'list', '--limit', '2', '--action', 'vulnerability.update');
     expect(events[0]).toMatchObject({ action: 'vulnerability.update', object_id: String(id) });
     expect(await onServer('audit', 'list', '--csv')).toMatch(/^id,at,action,/);
+    expect(await onServer('audit', 'list', '--limit', '1')).toContain(`  ${admin.email}  `);
+  });
+
+  it('takes a choice in any case, and tells the operator from people', async () => {
+    const { id } = await world.vulnerability('acme-web');
+    await onServer('vulnerability', 'update', String(id), '--tag-list', 'shouted');
+    const severity = (await json('vulnerability', 'get', String(id))).severity as string;
+    for (const text of [severity, severity.toLowerCase(), severity.toUpperCase()])
+      expect(await json('vulnerability', 'list', '--tag', 'shouted', '--severity', text)).toMatchObject([
+        { id },
+      ]);
+    await assay.json('organization', 'create', 'shouted', '--name', 'Shouted');
+    expect((await assay.run(['audit', 'list', '--limit', '1'])).stdout).toMatch(
+      / organization\.create .* command_line /,
+    );
   });
 
   it('makes a token for a script, with less than all', async () => {
