@@ -539,3 +539,16 @@ describe('Operation 23: delete an attachment', () => {
     expect(Buffer.from(await (await download(again.id)).arrayBuffer()).equals(content)).toBe(true);
   });
 });
+
+describe('An attachment', () => {
+  it('is told by 16 and 15 as 21 told it', async () => {
+    const { body: attachments } = await upload([['told.txt', 'as it was', 'text/plain']]);
+    const { token } = member;
+    const { body } = await server.request('GET', `/v1/vulnerabilities/${vulnerability.id}`, { token });
+    const { body: rows } = await server.request('GET', `/v1/vulnerabilities?filter[id]=${vulnerability.id}`, {
+      token,
+    });
+    expect(body.attachments).toContainEqual(attachments[0]);
+    expect(rows[0].attachments).toContainEqual(attachments[0]);
+  });
+});

@@ -238,9 +238,14 @@ it('shows a member the vulnerabilities of their assessments, with the right tota
 });
 
 it('tells the fields that are chosen, and attachments unless told not to', async () => {
-  await world.vulnerability('acme-api', {
-    title: 'with a file',
-    attachments: [{ filename: 'a.txt', contentType: 'text/plain', fileSize: 3 }],
+  const { id } = await world.vulnerability('acme-api', { title: 'with a file' });
+  const form = new FormData();
+  form.append('file', new Blob(['abc'], { type: 'text/plain' }), 'a.txt');
+  const sent = new Response(form);
+  await server.request('POST', `/v1/vulnerabilities/${id}/attachments`, {
+    token: admin.token,
+    headers: { 'content-type': sent.headers.get('content-type') ?? '' },
+    bytes: Buffer.from(await sent.arrayBuffer()),
   });
   const { body } = await list('filter[search]=with%20a%20file&fields=attachments,title');
   expect(body).toEqual([

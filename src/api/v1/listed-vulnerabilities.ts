@@ -55,7 +55,7 @@ const declareListVulnerabilities = (context: Context) =>
     usualSort: { order: 'resolvedAt' },
     fields: { always: 'id' },
     schema: WholeVulnerabilityBody,
-    row: (vulnerability) => wholeVulnerabilityBody(vulnerability, context.addresses.clientBaseUrl),
+    row: (vulnerability) => wholeVulnerabilityBody(vulnerability, context),
     download: { action: 'vulnerability.export', filename: 'vulnerabilities' },
   });
 

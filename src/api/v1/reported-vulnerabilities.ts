@@ -167,7 +167,7 @@ const INPUTS = {
 
 const SIZE = `At most ${MAX_FINDING / 1024} KiB in all.`;
 
-const declareGetVulnerability = ({ db, addresses }: Context) =>
+const declareGetVulnerability = (context: Context) =>
   operation({
     id: 'getVulnerability',
     number: 16,
@@ -180,8 +180,8 @@ const declareGetVulnerability = ({ db, addresses }: Context) =>
     answers: { 200: { description: 'The vulnerability.', schema: WholeVulnerabilityBody } },
     versioned: true,
     async handler({ caller, params: { id } }) {
-      const vulnerability = await readVulnerability(db.read, caller, id);
-      return versioned(vulnerability.version, wholeVulnerabilityBody(vulnerability, addresses.clientBaseUrl));
+      const vulnerability = await readVulnerability(context.db.read, caller, id);
+      return versioned(vulnerability.version, wholeVulnerabilityBody(vulnerability, context));
     },
   });
 
@@ -221,7 +221,7 @@ const declareListVulnerabilityStatuses = () =>
     },
   });
 
-const declareCreateVulnerability = ({ clock, addresses }: Context) =>
+const declareCreateVulnerability = (context: Context) =>
   operation({
     id: 'createVulnerability',
     number: 18,
@@ -251,7 +251,7 @@ const declareCreateVulnerability = ({ clock, addresses }: Context) =>
     versioned: true,
     repeats: true,
     handler({ caller, change, body }) {
-      const act = { actor: caller, now: clock() };
+      const act = { actor: caller, now: context.clock() };
       const input = {
         ...findingInput(body),
         assessment: body.assessment_id,
@@ -261,16 +261,14 @@ const declareCreateVulnerability = ({ clock, addresses }: Context) =>
       };
       return change(async (tx) => {
         const vulnerability = await reportVulnerability(tx, act, input);
-        return versioned(
-          vulnerability.version,
-          wholeVulnerabilityBody(vulnerability, addresses.clientBaseUrl),
-          { location: `${collection}/${vulnerability.id}` },
-        );
+        return versioned(vulnerability.version, wholeVulnerabilityBody(vulnerability, context), {
+          location: `${collection}/${vulnerability.id}`,
+        });
       });
     },
   });
 
-const declareReplaceVulnerability = ({ clock, db, addresses }: Context) =>
+const declareReplaceVulnerability = (context: Context) =>
   operation({
     id: 'replaceVulnerability',
     number: 19,
@@ -294,7 +292,7 @@ const declareReplaceVulnerability = ({ clock, db, addresses }: Context) =>
     inputs: INPUTS,
     versioned: true,
     async handler({ caller, expected, params: { id }, body }) {
-      const act = { actor: caller, now: clock() };
+      const act = { actor: caller, now: context.clock() };
       const edit = {
         ...findingInput(body),
         assessment: body.assessment_id,
@@ -302,8 +300,8 @@ const declareReplaceVulnerability = ({ clock, db, addresses }: Context) =>
         assigneeId: body.assignee_id,
         dueOn: body.due_on,
       };
-      const vulnerability = await db.write((tx) => editVulnerability(tx, act, id, edit, expected));
-      return versioned(vulnerability.version, wholeVulnerabilityBody(vulnerability, addresses.clientBaseUrl));
+      const vulnerability = await context.db.write((tx) => editVulnerability(tx, act, id, edit, expected));
+      return versioned(vulnerability.version, wholeVulnerabilityBody(vulnerability, context));
     },
   });
 

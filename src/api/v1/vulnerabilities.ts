@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { STATUS_NAMES, VULNERABILITY_STATUSES } from '../../domain/vulnerabilities/catalogue.ts';
 import {
   updateVulnerability,
+  type Attachment,
   type Vulnerability,
 } from '../../domain/vulnerabilities/vulnerability-changes.ts';
 import { isoTime } from '../../domain/shared/time.ts';
@@ -12,7 +13,25 @@ import { DateTime, MAX_RESULTS, nameText, storedText } from '../../http/schemas.
 import { versioned } from '../../http/versions.ts';
 import { idPath, V1_ACCESS } from './row-ids.ts';
 import { vulnerabilityTagBody, VulnerabilityTagBody } from './vulnerability-tags.ts';
-import { AttachmentBody, attachmentBody } from './whole-vulnerability.ts';
+
+const AttachmentBody = Type.Object(
+  {
+    id: Type.Integer(),
+    filename: storedText('request.txt'),
+    content_type: storedText('text/plain'),
+    file_size: Type.Integer({ description: 'Bytes.', examples: [2048] }),
+    created_at: DateTime,
+  },
+  { title: 'Attachment' },
+);
+
+const attachmentBody = (file: Attachment) => ({
+  id: file.id,
+  filename: file.filename,
+  content_type: file.content_type,
+  file_size: file.file_size,
+  created_at: isoTime(file.created_at),
+});
 
 /** The largest integer that JSON carries exactly, and the largest id. */
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;

@@ -13,6 +13,7 @@ import {
   type ReachParameters,
   reachParameters,
 } from '../shared/reach.ts';
+import { attachmentsOf, type StoredAttachment } from './attachments.ts';
 import { severityRank } from './catalogue.ts';
 import type { Category, ValidationStep } from './finding.ts';
 import type { ExploitableLocation } from './locations.ts';
@@ -68,16 +69,7 @@ export interface WholeVulnerability {
   /** Those that the reader sees. */
   commentCount: number;
   tags: readonly VulnerabilityTag[];
-  attachments: readonly Attachment[];
-}
-
-export interface Attachment {
-  id: number;
-  filename: string;
-  content_type: string;
-  /** Bytes. */
-  file_size: number;
-  created_at: number;
+  attachments: readonly StoredAttachment[];
 }
 
 /** The columns of a row. What it is searched by is none of them. */
@@ -148,16 +140,6 @@ export const tagsOf = prepare<{ ids: readonly number[] }, VulnerabilityTagRow & 
       .orderBy('tagging.tag_id'),
 );
 
-const attachmentsOf = prepare<{ ids: readonly number[] }, Attachment & { vulnerability_id: number }>(
-  (db, p) =>
-    db
-      .selectFrom('attachments')
-      .select(['vulnerability_id', 'id', 'filename', 'content_type', 'file_size', 'created_at'])
-      .where((eb) => isOneOf(db, eb.ref('vulnerability_id'), p.ids))
-      .orderBy('vulnerability_id')
-      .orderBy('id'),
-);
-
 const assetUidsOf = prepare<{ ids: readonly number[] }, { vulnerability_id: number; uid: string }>((db, p) =>
   db
     .selectFrom('vulnerability_assets')
@@ -196,7 +178,7 @@ export async function completeVulnerabilities(
   const [assessments, tags, attachments, assets, comments, userOf] = await Promise.all([
     assessmentsByIds(db, { ids: assessmentIds }),
     tagsOf(db, { ids }),
-    withAttachments ? attachmentsOf(db, { ids }) : [],
+    attachmentsOf(db, withAttachments ? ids : []),
     assetUidsOf(db, { ids }),
     commentCountsOf(db, { ids, internal: caller.staff ? 1 : 0 }),
     nameUsers(
@@ -206,7 +188,6 @@ export async function completeVulnerabilities(
   ]);
   const assessmentOf = new Map(assessments.map((assessment) => [assessment.id, assessment]));
   const tagsById = byVulnerability(tags);
-  const attachmentsById = byVulnerability(attachments);
   const assetsById = byVulnerability(assets);
   const commentsById = new Map(comments.map(({ vulnerability_id, count }) => [vulnerability_id, count]));
   return rows.map((row) => ({
@@ -247,7 +228,7 @@ export async function completeVulnerabilities(
     lastImportId: row.last_import_id,
     commentCount: commentsById.get(row.id) ?? 0,
     tags: (tagsById.get(row.id) ?? []).map(vulnerabilityTagOf),
-    attachments: attachmentsById.get(row.id) ?? [],
+    attachments: attachments.get(row.id) ?? [],
   }));
 }
 
