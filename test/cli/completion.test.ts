@@ -100,9 +100,15 @@ describe('in other shells', () => {
   });
 
   it.runIf(has('fish'))('fish offers the same', async () => {
-    const input = `${await script('fish')}\ncomplete -C 'assay user cr'\n`;
-    // It reads no script from the kind of pipe that Node.js makes.
-    expect(await feed('fish', ['--no-config', '-c', input], '')).toMatch(/^create\t/m);
+    // It reads no script from the kind of pipe that Node.js makes, and this one is longer than an argument may be.
+    const folder = mkdtempSync(join(tmpdir(), 'assay-completion-'));
+    try {
+      const file = join(folder, 'assay.fish');
+      writeFileSync(file, `${await script('fish')}\ncomplete -C 'assay user cr'\n`);
+      expect(await feed('fish', ['--no-config', file], '')).toMatch(/^create\t/m);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('names the shells that it knows', async () => {
