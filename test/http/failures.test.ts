@@ -124,10 +124,10 @@ describe.each(PLACES)('In the place %s', (place, prefix) => {
 });
 
 const ALLOWED = {
-  v1: ['POST'],
-  tagging: ['PATCH', 'POST'],
+  v1: ['GET', 'HEAD', 'POST'],
+  tagging: ['DELETE', 'GET', 'HEAD', 'PATCH', 'POST'],
   assessment: ['POST'],
-  asset: ['PATCH'],
+  asset: ['GET', 'HEAD', 'PATCH'],
   streaming: ['GET', 'HEAD'],
   server: ['GET', 'HEAD'],
 };

@@ -242,7 +242,7 @@ describe('Cursors', () => {
         string,
       ];
       for (const value of values) {
-        for (const id of values) {
+        for (const id of value === 'text' ? values : [1]) {
           const forged = Buffer.from(JSON.stringify([print, value, id])).toString('base64url');
           const { status } = await behind(path, forged, query, who);
           expect([path, value, id, status < 500]).toEqual([path, value, id, true]);
