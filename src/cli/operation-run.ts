@@ -154,12 +154,12 @@ async function tell(
     if (json === true) return printJson({ ...path, done: true });
     return printLines(method === 'DELETE' ? 'Deleted.' : 'Done.');
   }
-  if (json === true) return printJson(data);
-  if (Array.isArray(data)) {
-    const rows = data as Row[];
-    const names = Object.keys(rows[0] ?? {}).slice(0, MOST_COLUMNS);
-    return printRows(Readable.from(rows), 'table', { all: names, table: names }, 'There is none.');
-  }
+  const { results } = data as { results?: unknown };
+  if (json === true) printJson(data);
+  else if (Array.isArray(data)) return tellRows(data as Row[]);
+  else if (Array.isArray(results)) await tellRows(results as Row[]);
+  if (Array.isArray(results)) return refuseErrors(results as Row[]);
+  if (json === true) return;
   printLines(
     ...pairs(
       Object.fromEntries(
@@ -170,6 +170,17 @@ async function tell(
       ),
     ),
   );
+}
+
+async function tellRows(rows: readonly Row[]): Promise<void> {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, MOST_COLUMNS);
+  await printRows(Readable.from(rows), 'table', { all: names, table: names }, 'There is none.');
+}
+
+/** @throws Refusal when something of a batch was not done: what was is told already */
+function refuseErrors(results: readonly Row[]): void {
+  const failed = results.filter(({ status }) => status === 'error').length;
+  if (failed > 0) throw new Refusal(`${failed} of ${results.length} could not be done; see errorDetail.`);
 }
 
 async function bodyOf(body: Record<string, unknown>, file: string | undefined): Promise<unknown> {

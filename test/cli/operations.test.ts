@@ -40,6 +40,7 @@ describe('The commands that are made from the operations', () => {
     const calls = Object.values(NOUNS).flatMap(callsOf);
     expect(new Set(calls).size).toBe(calls.length);
     expect(operationKeys().filter((key) => !calls.includes(key))).toEqual([]);
+    expect(calls.filter((key) => !operationKeys().includes(key))).toEqual([]);
   });
 });
 
@@ -197,6 +198,15 @@ describe('A day of work on a server', () => {
     const members = JSON.stringify({ userUid: tester.uid, role: 'assessment_member' });
     await json('group', 'member', 'add', String(group.id), '--members', members);
     expect(await onServer('group', 'member', 'list', String(group.id))).toContain(tester.email);
+    const nobody = JSON.stringify({ userUid: 'nobody', role: 'assessment_member' });
+    const refused = await assay.run(['group', 'member', 'add', String(group.id), '--members', nobody], {
+      env: there(),
+    });
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      'assay: 1 of 1 could not be done; see errorDetail.\n',
+    ]);
+    expect(refused.stdout).toMatch(/USERUID.*ERRORCODE[^]*nobody +error +user_not_found/i);
   });
 
   it('knows its assets, and takes them out as a file', async () => {
