@@ -51,13 +51,13 @@ function toS3(setting: (name: string) => string | undefined, { host, pathname }:
   const endpoint = setting('AWS_ENDPOINT_URL_S3') ?? setting('AWS_ENDPOINT_URL');
   if (endpoint !== undefined && !(URL.canParse(endpoint) && /^https?:$/.test(new URL(endpoint).protocol)))
     throw new ConfigError('AWS_ENDPOINT_URL must be an http or https address.');
-  const prefix = decodeURIComponent(pathname).replace(/^\/+|\/+$/g, '');
+  const prefix = decodeURIComponent(pathname).replace(/^\/+|(?<!\/)\/+$/g, '');
   return {
     kind: 's3',
     bucket: host,
     prefix: prefix === '' ? '' : `${prefix}/`,
     region: setting('AWS_REGION') ?? setting('AWS_DEFAULT_REGION') ?? 'us-east-1',
-    endpoint: endpoint?.replace(/\/+$/, ''),
+    endpoint: endpoint?.replace(/(?<!\/)\/+$/, ''),
     accessKeyId: credential('AWS_ACCESS_KEY_ID'),
     secretAccessKey: credential('AWS_SECRET_ACCESS_KEY'),
     sessionToken: setting('AWS_SESSION_TOKEN'),

@@ -86,7 +86,7 @@ function numberOfV4(address: string): bigint {
 }
 
 function numberOfV6(address: string): bigint {
-  const dotted = /[\d.]+$/.exec(address)?.[0] ?? '';
+  const dotted = address.slice(address.lastIndexOf(':') + 1);
   const text = dotted.includes('.')
     ? address.slice(0, -dotted.length) +
       [numberOfV4(dotted) >> 16n, numberOfV4(dotted) & 0xffffn].map((part) => part.toString(16)).join(':')

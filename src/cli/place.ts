@@ -61,7 +61,7 @@ export function originOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new Refusal(`The server must be an address such as https://assay.example.com, not "${text}".`, 2);
-  return url.origin + url.pathname.replace(/\/+$/, '');
+  return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
 }
 
 /** Runs `work` with the operations of the server that the flags lead to, or of the data folder in this process. */

@@ -206,7 +206,7 @@ describe('A day of work on a server', () => {
       1,
       'assay: 1 of 1 could not be done; see errorDetail.\n',
     ]);
-    expect(refused.stdout).toMatch(/USERUID.*ERRORCODE[^]*nobody +error +user_not_found/i);
+    expect(refused.stdout).toMatch(/^USER UID .*ERROR CODE[^]*nobody +error +user_not_found/);
   });
 
   it('knows its assets, and takes them out as a file', async () => {
