@@ -50,15 +50,15 @@ describe('A client that a public generator makes of the description', () => {
       models.filter((name) => /Response|Body\b|_|\d$|^(list|get|create|update)[A-Z]/.test(name)),
     ).toEqual([]);
     const services = readFileSync(join(output, 'services/V1Service.ts'), 'utf8');
-    expect(services).toMatch(/updateVulnerability\([^)]*\): CancelablePromise<Vulnerability>/);
+    expect(services).toMatch(/getVulnerability\([^)]*\): CancelablePromise<Vulnerability>/);
 
     const use = join(folder, 'use.ts');
     writeFileSync(
       use,
       `import { OpenAPI, type Vulnerability, V1Service } from './client/index';
 OpenAPI.BASE = 'http://127.0.0.1';
-export const changed: Promise<Vulnerability> = V1Service.updateVulnerability(1, { status_id: 5 });
-export const wrong: Promise<Vulnerability> = V1Service.updateVulnerability(1, { status_id: 'fixed' });`,
+export const found: Promise<Vulnerability> = V1Service.getVulnerability(1);
+export const wrong = V1Service.updateVulnerability(1, { status_id: 'fixed' });`,
     );
     const errors = (await compile([use])).split('\n').filter((line) => line.includes('error TS'));
     expect(errors).toHaveLength(1);
