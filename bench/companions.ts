@@ -1,0 +1,241 @@
+import { Agent, request } from 'node:http';
+import type { Engine } from '../src/db/engine.ts';
+import type { LargeOrganization } from './large-dataset.ts';
+import { median, progress, type Row } from './measure.ts';
+import type { Server } from './processes.ts';
+
+const REQUESTS = 60;
+const WARM_UP = 10;
+const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+
+/** What a request is, and what it wants of the first. */
+interface Asked {
+  method?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+interface Answered {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  /** Absent where the body is only counted. */
+  text: string;
+  bytes: number;
+  lines: number;
+  milliseconds: number;
+}
+
+/** Sends one request and reads its answer to the end. @throws Error for a status other than 2xx and 304 */
+function send(
+  server: Server,
+  { token }: LargeOrganization,
+  path: string,
+  { method = 'GET', body, headers = {} }: Asked = {},
+  keep = true,
+): Promise<Answered> {
+  const began = performance.now();
+  const content = body === undefined ? undefined : JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      {
+        host: '127.0.0.1',
+        port: server.port,
+        path: encodeURI(path),
+        method,
+        agent,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(content === undefined
+            ? {}
+            : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
+          ...headers,
+        },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        let lines = 0;
+        response.on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (keep) chunks.push(chunk);
+          else for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines += 1;
+        });
+        response.on('error', reject);
+        response.on('end', () => {
+          const status = response.statusCode ?? 0;
+          const text = Buffer.concat(chunks).toString();
+          if (status >= 300 && status !== 304)
+            reject(new Error(`${method} ${path}: ${status} ${text.slice(0, 500)}`));
+          else
+            resolve({
+              status,
+              headers: response.headers,
+              text,
+              bytes,
+              lines,
+              milliseconds: performance.now() - began,
+            });
+        });
+      },
+    );
+    asked.on('error', reject);
+    asked.end(content);
+  });
+}
+
+/** @returns the median of the times that a request takes by itself, in milliseconds */
+async function timeOf(
+  server: Server,
+  organization: LargeOrganization,
+  path: string,
+  asked: Asked = {},
+): Promise<number> {
+  const times: number[] = [];
+  for (let number = 0; number < WARM_UP + REQUESTS; number += 1) {
+    const { milliseconds } = await send(server, organization, path, asked);
+    if (number >= WARM_UP) times.push(milliseconds);
+  }
+  return median(times);
+}
+
+const LIST = '/v1/vulnerabilities';
+
+/** First pages of 15, whose cost should not follow how much there is: by name, and the query of an organization. */
+const PAGES: readonly (readonly [name: string, query: (organization: LargeOrganization) => string])[] = [
+  ['op15-first', () => ''],
+  ['op15-status-severity', () => '?filter[status_id][]=2&filter[severity][]=High'],
+  ['op15-tag', ({ tag }) => `?filter[tag_id][]=${tag}`],
+  ['op15-asset', ({ asset }) => `?filter[asset_uid][]=${asset}`],
+];
+
+/**
+ * Measures the lists and the bulk change of companions over the large organizations.
+ * @returns the rows of the report
+ */
+export async function measureCompanions(
+  engine: Engine,
+  server: Server,
+  { large, small }: { large: LargeOrganization; small: LargeOrganization },
+  wanted: (name: string) => boolean,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  const row = (workload: string, p50: number, ratio: number, target: string, holds: boolean): void => {
+    rows.push({ engine, workload, p50, ratio, target, holds });
+  };
+  for (const [name, query] of PAGES.filter(([name]) => wanted(name))) {
+    progress(`${engine}: ${name}`);
+    const one = await timeOf(server, small, LIST + query(small));
+    const p50 = await timeOf(server, large, LIST + query(large));
+    row(name, p50, p50 / one, '<= 1.5 x with 1,000 rows, or <= 10 ms', p50 <= 10 || p50 / one <= 1.5);
+  }
+  const within = async (name: string, path: string, limit: number): Promise<void> => {
+    if (!wanted(name)) return;
+    progress(`${engine}: ${name}`);
+    const p50 = await timeOf(server, large, path);
+    row(name, p50, p50 / limit, `p50 <= ${limit} ms`, p50 <= limit);
+  };
+  await within('op15-search', `${LIST}?filter[search]=shop 4242`, 50);
+  await within('op75-by-vulnerabilities', '/api/asset/v2/assets?sort=vulnerabilityCount&sortDir=desc', 20);
+  await within('op80-ports', `/api/streaming/v1/${large.uid}/assets/ports`, 20);
+  await within('op83-summary', `${LIST}/summary`, 20);
+
+  if (wanted('op15-cursor')) {
+    progress(`${engine}: op15-cursor`);
+    const deep = await cursorAt(server, large, 0.9);
+    const first = await timeOf(server, large, `${LIST}?page[after]=&page[size]=10`);
+    const later = await timeOf(server, large, deep);
+    row('op15-cursor-deep', later, later / first, '<= 1.3 x the first page', later / first <= 1.3);
+  }
+  if (wanted('op16-not-modified')) {
+    progress(`${engine}: op16-not-modified`);
+    const path = `${LIST}/${large.firstVulnerability + 5}`;
+    const { headers } = await send(server, large, path);
+    const whole = await timeOf(server, large, path);
+    const same = await timeOf(server, large, path, { headers: { 'if-none-match': String(headers['etag']) } });
+    row('op16-not-modified', same, whole / same, '>= 0.9 of the speed of 16', whole / same >= 0.9);
+  }
+  if (wanted('op15-csv')) rows.push(await measureDownload(engine, server, large));
+  if (wanted('op30-bulk')) rows.push(...(await measureBulk(engine, server, large)));
+  return rows;
+}
+
+/** @returns the path of a page far into the list: the cursor of a page that is as large as can be, again and again */
+async function cursorAt(server: Server, organization: LargeOrganization, share: number): Promise<string> {
+  let path = `${LIST}?page[after]=&page[size]=200&fields=id`;
+  for (let passed = 0; passed < organization.vulnerabilities * share; passed += 200) {
+    const { headers } = await send(server, organization, path);
+    const next = /<([^>]+)>; rel="next"/.exec(String(headers['link']))?.[1];
+    if (next === undefined) throw new Error('The list has ended too early.');
+    const { pathname, search } = new URL(next);
+    path = decodeURI(pathname + search)
+      .replaceAll('%5B', '[')
+      .replaceAll('%5D', ']');
+  }
+  return path.replace('page[size]=200', 'page[size]=10').replace('&fields=id', '');
+}
+
+async function measureDownload(engine: Engine, server: Server, large: LargeOrganization): Promise<Row> {
+  progress(`${engine}: op15-csv`);
+  const before = server.peakMemory();
+  const { lines, milliseconds } = await send(server, large, LIST, { headers: { accept: 'text/csv' } }, false);
+  const grown = server.peakMemory() - before;
+  const speed = (lines - 1) / (milliseconds / 1_000);
+  return {
+    engine,
+    workload: 'op15-csv (rows/s, MiB grown)',
+    requestsPerSecond: speed,
+    peakMemory: grown,
+    ratio: speed / 50_000,
+    target: '>= 50,000 rows/s and <= 50 MiB more (SQLite)',
+    holds: engine === 'postgres' || (speed >= 50_000 && grown <= 50),
+  };
+}
+
+const BULK = 10_000;
+
+/** Changes status and two tags of many, while somebody else changes one thing after the other. */
+async function measureBulk(engine: Engine, server: Server, large: LargeOrganization): Promise<Row[]> {
+  progress(`${engine}: op30-bulk`);
+  const waits: number[] = [];
+  let running = true;
+  const others = (async () => {
+    for (let number = 0; running; number += 1) {
+      const path = `${LIST}/${large.firstVulnerability + BULK + (number % 1_000)}`;
+      const { milliseconds } = await send(server, large, path, {
+        method: 'PATCH',
+        body: { status_id: 1 + (number % 9) },
+      });
+      waits.push(milliseconds);
+    }
+  })();
+  const times: number[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    const ids = Array.from({ length: BULK }, (_, index) => large.firstVulnerability + index);
+    const body = { ids, set: { status_id: 2 + round, add_tags: [`bulk ${round}`, `bulk too ${round}`] } };
+    times.push((await send(server, large, `${LIST}/bulk_update`, { method: 'POST', body })).milliseconds);
+  }
+  running = false;
+  await others;
+  waits.sort((one, other) => one - other);
+  const p99 = waits[Math.floor(waits.length * 0.99)] ?? 0;
+  const bound = engine === 'postgres' ? 250 : 1_000;
+  const time = median(times);
+  return [
+    {
+      engine,
+      workload: 'op30-bulk',
+      p50: time,
+      ratio: time / 2_000,
+      target: '<= 2,000 ms',
+      holds: time <= 2_000,
+    },
+    {
+      engine,
+      workload: 'op30-bulk (others)',
+      p99,
+      ratio: p99 / bound,
+      target: `p99 <= ${bound} ms`,
+      holds: p99 <= bound,
+    },
+  ];
+}

@@ -1,0 +1,210 @@
+import { type RawBuilder, sql } from 'kysely';
+import { commandLine } from '../src/auth/callers.ts';
+import type { Database, Engine, Transaction } from '../src/db/engine.ts';
+import { createAssessment } from '../src/domain/assessments/assessments.ts';
+import { createOrganization } from '../src/domain/organizations/organizations.ts';
+import { createUser } from '../src/domain/people/users.ts';
+import type { Keys } from '../src/auth/keys.ts';
+import { issueToken } from '../src/domain/tokens/tokens.ts';
+
+/** How much there is of each in an organization. */
+interface Size {
+  vulnerabilities: number;
+  assets: number;
+  assessments: number;
+}
+
+const ORGANIZATIONS = 10;
+const LARGE: Size = {
+  vulnerabilities: Number(process.env['BENCH_VULNERABILITIES'] ?? 1_000_000) / ORGANIZATIONS,
+  assets: Number(process.env['BENCH_ASSETS'] ?? 200_000) / ORGANIZATIONS,
+  assessments: 10,
+};
+const SMALL: Size = { vulnerabilities: 1_000, assets: 200, assessments: 10 };
+const TAGS = 20;
+const PORTS = 20;
+const START = Date.UTC(2026, 0, 1);
+const MINUTE = 60_000;
+/** Rows of one unit of work. */
+const AT_ONCE = 25_000;
+
+/** An organization that is measured, and what names its things. */
+export interface LargeOrganization {
+  uid: string;
+  token: string;
+  assessment: string;
+  /** The first of its tags and assets. */
+  tag: number;
+  asset: string;
+  /** Ids of its vulnerabilities are these and up. */
+  firstVulnerability: number;
+  vulnerabilities: number;
+}
+
+/**
+ * Adds ten large organizations and a small one to a database: a million vulnerabilities with tags and assets, and hosts
+ * with ports. Written by statements, as the rules would take an hour.
+ */
+export async function fillLarge(
+  db: Database,
+  engine: Engine,
+  keys: Keys,
+  onProgress: (text: string) => void,
+): Promise<{ large: LargeOrganization; small: LargeOrganization }> {
+  const counting = (from: number, count: number): RawBuilder<unknown> =>
+    engine === 'postgres'
+      ? sql`generate_series(${from}::bigint, ${from + count - 1}::bigint) as n (v)`
+      : sql`(with recursive n (v) as (select ${from} union all select v + 1 from n where v < ${from + count - 1})
+          select v from n) as n`;
+  const padded = engine === 'postgres' ? sql`lpad(cast(n.v as text), 20, '0')` : sql`printf('%020d', n.v)`;
+  const numbers = Object.assign(counting, { padded });
+  const small = await fillOrganization(db, keys, numbers, 'small', SMALL);
+  let large: LargeOrganization | undefined;
+  for (let index = 0; index < ORGANIZATIONS; index += 1) {
+    onProgress(`${engine}: large organization ${index + 1} of ${ORGANIZATIONS}`);
+    large = await fillOrganization(db, keys, numbers, `large${index}`, LARGE);
+  }
+  if (large === undefined) throw new Error('There is no large organization.');
+  return { large, small };
+}
+
+/** A table `n` with the numbers from one on in its column `v`, and each of these with twenty digits. */
+type Numbers = ((from: number, count: number) => RawBuilder<unknown>) & { padded: RawBuilder<unknown> };
+
+async function fillOrganization(
+  db: Database,
+  keys: Keys,
+  numbers: Numbers,
+  uid: string,
+  size: Size,
+): Promise<LargeOrganization> {
+  const act = commandLine(START);
+  const { id: organization } = await db.write((tx) => createOrganization(tx, act, { uid, name: uid }));
+  const admin = await db.write((tx) =>
+    createUser(tx, act, { email: `admin@${uid}.example`, organization: uid, admin: true }),
+  );
+  const { token } = await db.write((tx) =>
+    issueToken(tx, act, keys, { userId: admin.id, kind: 'personal', expiresAt: null }),
+  );
+  for (let number = 0; number < size.assessments; number += 1) {
+    await db.write((tx) =>
+      createAssessment(tx, act, { uid: `${uid}-${number}`, name: `${uid} ${number}`, organization: uid }),
+    );
+  }
+  const assessments = await db.read
+    .selectFrom('assessments')
+    .select('id')
+    .where('organization_id', '=', organization)
+    .orderBy('id')
+    .execute();
+  await db.write((tx) =>
+    sql`insert into vulnerability_tags (organization_id, name, name_key)
+      select ${organization}, 'tag ' || cast(n.v as text), 'tag ' || cast(n.v as text) from ${numbers(0, TAGS)}`.execute(
+      tx,
+    ),
+  );
+  const tag = await db.read
+    .selectFrom('vulnerability_tags')
+    .select('id')
+    .where('organization_id', '=', organization)
+    .orderBy('id')
+    .executeTakeFirstOrThrow();
+  const first = { ...(await firstIds(db)), tag: tag.id, assessment: assessments[0]?.id ?? 0 };
+  const inPieces = async (count: number, statement: (from: number, rows: number) => RawBuilder<unknown>) => {
+    for (let from = 0; from < count; from += AT_ONCE) {
+      const rows = Math.min(AT_ONCE, count - from);
+      await db.write((tx) => statement(from, rows).execute(tx));
+    }
+  };
+  await inPieces(
+    size.assets,
+    (
+      from,
+      rows,
+    ) => sql`insert into assets (uid, organization_id, type, name, location, location_key, open_vulnerabilities,
+        created_at, updated_at)
+      select ${uidPrefix(organization)} || ${numbers.padded}, ${organization}, 'host',
+        '', ${uid} || '-' || cast(n.v as text) || '.example', ${uid} || '-' || cast(n.v as text) || '.example',
+        ${Math.floor(size.vulnerabilities / size.assets)}, ${START}, ${START} from ${numbers(from, rows)}`,
+  );
+  await inPieces(
+    size.assets * PORTS,
+    (
+      from,
+      rows,
+    ) => sql`insert into ports (asset_id, protocol, number, observed_state, service_name, service_banner,
+        product_name, product_version, cpe, first_seen, last_seen)
+      select ${first.asset} + n.v / ${PORTS}, 'tcp', 1 + n.v % ${PORTS}, 'open', 'http', null, 'nginx', '1.25.3', null, ${START},
+        ${START} from ${numbers(from, rows)}`,
+  );
+  await inPieces(
+    size.vulnerabilities,
+    (
+      from,
+      rows,
+    ) => sql`insert into vulnerabilities (organization_id, assessment_id, severity, status_id, status_set_at,
+        closed_at, cvss_score, created_at, updated_at, first_seen_at, last_seen_at, title, description, title_key,
+        description_key)
+      select ${organization}, ${first.assessment} + n.v % ${size.assessments},
+        case n.v % 5 when 0 then 'Critical' when 1 then 'High' when 2 then 'Medium' when 3 then 'Low' else 'Informational' end,
+        1 + n.v % 9, ${START}, case when n.v % 9 >= 4 then ${START} end, 7.5, ${START} + n.v * ${MINUTE},
+        ${START} + n.v * ${MINUTE}, ${START}, ${START}, 'Reflected input ' || cast(n.v as text),
+        'Reflected input in the search form of shop ' || cast(n.v as text), 'reflected input ' || cast(n.v as text),
+        'reflected input in the search form of shop ' || cast(n.v as text)
+      from ${numbers(from, rows)}`,
+  );
+  await inPieces(
+    size.vulnerabilities,
+    (from, rows) => sql`insert into vulnerability_taggings (organization_id, vulnerability_id, tag_id)
+      select ${organization}, ${first.vulnerability} + n.v, ${first.tag} + n.v % ${TAGS} from ${numbers(from, rows)}`,
+  );
+  await inPieces(
+    size.vulnerabilities,
+    (from, rows) => sql`insert into vulnerability_assets (organization_id, vulnerability_id, asset_id)
+      select ${organization}, ${first.vulnerability} + n.v, ${first.asset} + n.v % ${size.assets} from ${numbers(from, rows)}`,
+  );
+  await db.write((tx) => countAll(tx, organization));
+  const asset = await db.read
+    .selectFrom('assets')
+    .select('uid')
+    .where('id', '=', first.asset)
+    .executeTakeFirstOrThrow();
+  return {
+    uid,
+    token,
+    assessment: `${uid}-0`,
+    tag: first.tag,
+    asset: asset.uid,
+    firstVulnerability: first.vulnerability,
+    vulnerabilities: size.vulnerabilities,
+  };
+}
+
+/** As the rules would have counted. */
+async function countAll(tx: Transaction, organization: number): Promise<void> {
+  const bucket = sql`cast(status_id as text) || ':' || cast(severity_rank as text)`;
+  const of = sql`from vulnerabilities where organization_id = ${organization}`;
+  const into = sql`insert into tallies (kind, subject, bucket, amount)`;
+  await sql`${into} select 'organization', organization_id, ${bucket}, count(*) ${of} group by 2, 3`.execute(
+    tx,
+  );
+  await sql`${into} select 'assessment', assessment_id, ${bucket}, count(*) ${of} group by 2, 3`.execute(tx);
+  await sql`${into} select 'vulnerability-tag', tag_id, 'all', count(*) from vulnerability_taggings
+    where organization_id = ${organization} group by 2`.execute(tx);
+  await sql`${into} select 'asset', asset_id, case when status_id >= 5 then 'closed' else 'open' end, count(*)
+    from vulnerability_assets join vulnerabilities on vulnerabilities.id = vulnerability_id
+    where vulnerabilities.organization_id = ${organization} group by 2, 3`.execute(tx);
+}
+
+/** The ids that the next rows of each table get: nobody else writes. */
+async function firstIds(db: Database) {
+  const next = async (table: 'assets' | 'vulnerabilities') => {
+    const { rows } = await sql<{
+      id: number;
+    }>`select coalesce(max(id), 0) + 1 as id from ${sql.table(table)}`.execute(db.read);
+    return rows[0]?.id ?? 1;
+  };
+  return { asset: await next('assets'), vulnerability: await next('vulnerabilities') };
+}
+
+const uidPrefix = (organization: number) => organization.toString(16).padStart(4, '0');
