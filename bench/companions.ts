@@ -100,6 +100,22 @@ async function timeOf(
 
 const LIST = '/v1/vulnerabilities';
 
+/** What is measured here, by the names that the command line of the bench chooses from. */
+export const COMPANION_WORKLOADS: readonly string[] = [
+  'op15-first',
+  'op15-status-severity',
+  'op15-tag',
+  'op15-asset',
+  'op15-search',
+  'op15-cursor',
+  'op15-csv',
+  'op16-not-modified',
+  'op30-bulk',
+  'op75-by-vulnerabilities',
+  'op80-ports',
+  'op83-summary',
+];
+
 /** First pages of 15, whose cost should not follow how much there is: by name, and the query of an organization. */
 const PAGES: readonly (readonly [name: string, query: (organization: LargeOrganization) => string])[] = [
   ['op15-first', () => ''],

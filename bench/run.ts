@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { Engine } from '../src/db/engine.ts';
 import { openDatabase } from '../src/db/open.ts';
+import { openKeys } from '../src/domain/tokens/deployment-keys.ts';
 import { startPostgres } from '../test/harness/postgres.ts';
+import { COMPANION_WORKLOADS, measureCompanions } from './companions.ts';
 import { fillDatabase } from './dataset.ts';
 import { measureImport } from './import.ts';
+import { fillLarge } from './large-dataset.ts';
 import {
   type Bench,
   CONNECTIONS,
@@ -100,9 +103,10 @@ const SCALE_REQUESTS = 2_000;
 
 const rows: Row[] = [];
 
+const only = process.argv.slice(2);
+const wanted = (name: string): boolean => only.length === 0 || only.some((part) => name.includes(part));
+
 async function main(): Promise<void> {
-  const only = process.argv.slice(2);
-  const wanted = (name: string): boolean => only.length === 0 || only.some((part) => name.includes(part));
   const postgres = wanted('postgres') || only.length > 0 ? await startPostgres() : undefined;
   try {
     for (const engine of ['sqlite', 'postgres'] as const) {
@@ -135,6 +139,7 @@ async function main(): Promise<void> {
         await bench.assay.stop();
       }
       if (wanted('startup')) await startup(engine, env, dataDirectory);
+      if (COMPANION_WORKLOADS.some(wanted)) await companions(engine, env, { databaseUrl, dataDirectory });
       if (wanted('import')) {
         progress(`${engine}: importing a large Nmap report`);
         rows.push(...(await measureImport(engine, env, dataDirectory, IMPORT_BYTES)));
@@ -152,13 +157,40 @@ async function fill(databaseUrl: string | undefined, dataDirectory: string) {
   await db.migrate();
   const filled = await fillDatabase(db, dataDirectory, ISSUER);
   await db.close();
-  if (databaseUrl !== undefined) {
-    const client = new pg.Client({ connectionString: databaseUrl });
-    await client.connect();
-    await client.query('vacuum analyze');
-    await client.end();
-  }
+  await analyze(databaseUrl);
   return filled;
+}
+
+/** Adds a million vulnerabilities to the database, and reads and changes them. */
+async function companions(
+  engine: Engine,
+  env: NodeJS.ProcessEnv,
+  where: { databaseUrl: string | undefined; dataDirectory: string },
+): Promise<void> {
+  const db = await openDatabase({ ...where, timeout: 600_000 });
+  const { keys } = await openKeys(
+    db,
+    { masterKey: undefined, dataDirectory: where.dataDirectory, makesMasterKey: true },
+    { current: () => ISSUER, accepts: (name) => name === ISSUER },
+  );
+  const organizations = await fillLarge(db, engine, keys, progress);
+  await db.close();
+  await analyze(where.databaseUrl);
+  const server = await startAssay(env, where.dataDirectory);
+  try {
+    rows.push(...(await measureCompanions(engine, server, organizations, wanted)));
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Lets PostgreSQL know what its tables hold. */
+async function analyze(databaseUrl: string | undefined): Promise<void> {
+  if (databaseUrl === undefined) return;
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query('vacuum analyze');
+  await client.end();
 }
 
 async function createDatabase(url: string): Promise<string> {
