@@ -194,7 +194,14 @@ async function countAll(tx: Transaction, organization: number): Promise<void> {
   await sql`${into} select 'asset', asset_id, case when status_id >= 5 then 'closed' else 'open' end, count(*)
     from vulnerability_assets join vulnerabilities on vulnerabilities.id = vulnerability_id
     where vulnerabilities.organization_id = ${organization} group by 2, 3`.execute(tx);
+  await sql`${into} select 'organization-ports', organization_id, 'open:000' || ${twoDigits} || '/tcp', count(*)
+    from ports join assets on assets.id = ports.asset_id where organization_id = ${organization} group by 2, 3`.execute(
+    tx,
+  );
 }
+
+/** Of a number below 100. */
+const twoDigits = sql`case when number < 10 then '0' else '' end || cast(number as text)`;
 
 /** The ids that the next rows of each table get: nobody else writes. */
 async function firstIds(db: Database) {
