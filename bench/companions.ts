@@ -138,7 +138,7 @@ export async function measureCompanions(
   const row = (workload: string, p50: number, ratio: number, target: string, holds: boolean): void => {
     rows.push({ engine, workload, p50, ratio, target, holds });
   };
-  for (const [name, query] of PAGES.filter(([name]) => wanted(name))) {
+  for (const [name, query] of PAGES.filter((page) => wanted(page[0]))) {
     progress(`${engine}: ${name}`);
     const one = await timeOf(server, small, LIST + query(small));
     const p50 = await timeOf(server, large, LIST + query(large));
