@@ -22,7 +22,7 @@ const PLATFORMS = ['linux-x64', 'linux-arm64'];
 const BY_PLATFORM = '@node-rs/argon2';
 const READY_MILLISECONDS = 60_000;
 
-const USE_OF_CLIENT = `import { AssayError, createClient, type Vulnerability } from '@assay/client';
+const USE_OF_CLIENT = `import { AssayError, createClient, type UpdatedVulnerability } from '@assay/client';
 
 const body = { type: 'https://assay.example/problems/v1/not-found', failedValidation: [{ property: 'title', message: '' }] };
 const client = createClient({
@@ -32,7 +32,7 @@ const client = createClient({
 });
 try {
   const { data } = await client.PATCH('/v1/vulnerabilities/{id}', { params: { path: { id: 1 } }, body: { status_id: 5 } });
-  const vulnerability: Vulnerability = data;
+  const vulnerability: UpdatedVulnerability = data;
   console.log(vulnerability.title);
 } catch (error) {
   if (error instanceof AssayError) console.log(error.status, error.kind, error.faults[0]?.property);
