@@ -19,21 +19,23 @@ let client: TestClient;
 let now = Date.UTC(2027, 0, 1);
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  await restExpiry();
+  await restJobs();
   apps = applicationsOf(server);
   user = await worldOf(server).user();
   client = await apps.client();
 });
 afterAll(() => server.close());
 
-/** Lets the server's own job rest once it has run: it would delete what the tests count. */
-async function restExpiry(): Promise<void> {
+/** Lets the server's own jobs rest once they have run: they would delete what the tests count, and write beside them. */
+async function restJobs(): Promise<void> {
   const { db } = server.context;
-  const job = () => db.read.selectFrom('jobs').selectAll().where('kind', '=', 'expiry').executeTakeFirst();
-  await vi.waitFor(async () => expect(await job()).toMatchObject({ holder: null, due_at: now + HOUR }));
-  await db.write((tx) =>
-    tx.updateTable('jobs').set({ due_at: Number.MAX_SAFE_INTEGER }).where('kind', '=', 'expiry').execute(),
-  );
+  const jobs = () => db.read.selectFrom('jobs').select(['kind', 'holder', 'due_at']).execute();
+  await vi.waitFor(async () => {
+    const all = await jobs();
+    expect(all).toContainEqual({ kind: 'expiry', holder: null, due_at: now + HOUR });
+    expect(all.filter(({ holder, due_at }) => holder !== null || due_at <= now)).toEqual([]);
+  });
+  await db.write((tx) => tx.updateTable('jobs').set({ due_at: Number.MAX_SAFE_INTEGER }).execute());
 }
 
 const remove = () => removeExpired(server.context.db, LIMITS, now);
@@ -106,10 +108,18 @@ describe('What has ended', () => {
           .values({ subject: `s${index}`, address: '', times: '[]', locked_until: 0, ends_at: now })
           .execute();
     });
-    const before = db.statistics().transactions;
-    expect(await removeExpired(db, LIMITS, now, () => true)).toEqual({});
-    expect(await remove()).toEqual({ attempts: 1_203 });
-    expect(db.statistics().transactions - before).toBe(3);
+    // The server writes beside it now and then, so only its own units count.
+    let units = 0;
+    const counted = new Proxy(db, {
+      get(target, name) {
+        if (name === 'write') units += 1;
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
+    expect(await removeExpired(counted, LIMITS, now, () => true)).toEqual({});
+    expect(await removeExpired(counted, LIMITS, now)).toEqual({ attempts: 1_203 });
+    expect(units).toBe(3);
   });
 
   it('is deleted by a server once it listens, without delaying it', async () => {
@@ -132,7 +142,7 @@ describe('What has ended', () => {
       );
     } finally {
       await app.close();
-      await restExpiry();
+      await restJobs();
     }
   });
 });
