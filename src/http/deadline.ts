@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Unavailable } from '../db/engine.ts';
 
@@ -28,7 +29,9 @@ export function enforceDeadline(app: FastifyInstance, timeout: number): void {
   app.addHook('onResponse', (request, reply, done) => {
     running.delete(reply);
     const { raw } = request;
-    if (!raw.complete) setTimeout(() => raw.complete || raw.socket.destroy(), timeout).unref();
+    // A request of this process has no socket.
+    if (!raw.complete && raw.socket instanceof Socket)
+      setTimeout(() => raw.complete || raw.socket.destroy(), timeout).unref();
     done();
   });
   const timer = setInterval(

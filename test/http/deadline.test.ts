@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import fastify from 'fastify';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { enforceDeadline } from '../../src/http/deadline.ts';
 import { toProblem } from '../../src/http/problems.ts';
 
@@ -22,5 +22,20 @@ it('answers what takes too long with 503, once, and leaves the rest alone', asyn
   finish();
   await delay(0);
   expect((await fetch(`${origin}/fast`)).status).toBe(200);
+  await app.close();
+});
+
+it('leaves nothing behind of a request that has no connection', async () => {
+  const app = fastify();
+  enforceDeadline(app, 40);
+  app.post('/here', { config: { operation: 'test', access: 'unlimited' } }, async () => 'done');
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  try {
+    const { statusCode } = await app.inject({ method: 'POST', url: '/here', payload: { a: 1 } });
+    expect(statusCode).toBe(200);
+    expect(() => vi.advanceTimersByTime(100)).not.toThrow();
+  } finally {
+    vi.useRealTimers();
+  }
   await app.close();
 });
