@@ -54,7 +54,9 @@ export async function openKeys(
 ): Promise<{ keys: Keys; masterKey: KeyObject }> {
   const offered = source.masterKey ?? folderMasterKey(source.dataDirectory);
   const found = await sealedSecret(db.read);
-  const masterKey = offered ?? (found === undefined ? firstMasterKey(source) : undefined);
+  // Whoever made the keys in between has left the file before them.
+  const masterKey =
+    offered ?? (found === undefined ? firstMasterKey(source) : folderMasterKey(source.dataDirectory));
   if (found === undefined && masterKey !== undefined) await makeKeys(db, masterKey);
   // Another process may have made them in the meantime, with a master key of its own.
   const sealed = found ?? (await sealedSecret(db.read));
