@@ -304,14 +304,3 @@ export const ASSET_TAGS = [
   'end of life',
   'third party',
 ] as const;
-
-/** What testers write beside their hours. */
-export const NOTES = [
-  'Manual tests with two accounts of different customers.',
-  'Forms and uploads, and what follows from them.',
-  'Retests of last week, and the report.',
-  'API by its description, then what it does not describe.',
-  'Sessions and second factors.',
-  'Sign-in, reset and invitation.',
-  '',
-] as const;

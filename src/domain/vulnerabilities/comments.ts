@@ -1,11 +1,10 @@
-import { sql } from 'kysely';
 import type { Act, Caller } from '../../auth/callers.ts';
 import { administers } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { holdingRows, isOneOf } from '../../db/portable.ts';
+import { holdingRows } from '../../db/portable.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, missing } from '../shared/failure.ts';
-import { type Filter, integersIn, type Reading } from '../shared/filters.ts';
+import { type Filter, integersIn } from '../shared/filters.ts';
 import { defineList } from '../shared/lists.ts';
 import { type NamedUser, nameUsers } from '../shared/named-users.ts';
 import { type Expected, requireVersion } from '../shared/versions.ts';
@@ -66,20 +65,6 @@ export const commentList = defineList({
   },
   piece: 50,
 });
-
-/** @returns by vulnerability, how many comments the caller sees; what is absent has none */
-export async function countComments(
-  { db, caller }: Pick<Reading, 'db' | 'caller'>,
-  vulnerabilityIds: readonly number[],
-): Promise<ReadonlyMap<number, number>> {
-  const counted = db
-    .selectFrom('comments')
-    .select(['vulnerability_id', sql<number>`count(*)`.as('count')])
-    .where((eb) => isOneOf(db, eb.ref('vulnerability_id'), vulnerabilityIds))
-    .groupBy('vulnerability_id');
-  const rows = await (caller.staff ? counted : counted.where('internal', '=', 0)).execute();
-  return new Map(rows.map((row) => [row.vulnerability_id, row.count]));
-}
 
 /**
  * Comments on a vulnerability.
