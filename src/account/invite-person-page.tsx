@@ -146,6 +146,8 @@ export const registerInvitePerson: RegisterRoutes = (app, context) => {
 /** @returns what is wrong with a field; what is wrong with no other stands at the address */
 function errorOf(failure: Failure | undefined, property: string, what: string): string | undefined {
   if (failure === undefined) return undefined;
+  // The page has no other field that can be taken.
+  if (failure.kind === 'conflict') return property === 'email' ? failure.message : undefined;
   const fault = failure.faults.find((candidate) => candidate.property === property);
   if (fault !== undefined) return `${what} ${fault.message}.`;
   return property === 'email' && failure.faults.length === 0 ? failure.message : undefined;

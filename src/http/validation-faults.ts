@@ -71,18 +71,39 @@ function messageOf(error: ErrorObject): string {
     case 'anyOf':
     case 'oneOf':
       return 'has none of the forms that it may have';
+    case 'type':
+      return `must be ${[(error.params as { type: string | string[] }).type].flat().map(typeWord).join(' or ')}`;
+    case 'pattern':
+      return describePattern(error.params as { pattern: string });
     default:
       return error.message ?? 'is not valid';
   }
 }
 
-function decodePointer(part: string): string {
-  return part.replaceAll('~1', '/').replaceAll('~0', '~');
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+};
+
+const typeWord = (type: string) => TYPE_WORDS[type] ?? type;
+
+/** Our patterns are a number of characters out of a few; one that is more is told by an example where it is declared. */
+const CHARACTERS = /^\^\[([^\]]+)\](?:\{(\d+)(?:,(\d+))?\}|\+)\$?$/;
+
+function describePattern({ pattern }: { pattern: string }): string {
+  const [, characters, least, most = least] = CHARACTERS.exec(pattern) ?? [];
+  if (characters === undefined) return 'does not have the form that it must have';
+  const named = [...characters.matchAll(/.-.|./g)].map(([one]) => one);
+  const last = named.pop();
+  const listed = named.length === 0 ? last : `${named.join(', ')} and ${last}`;
+  if (least === undefined) return `must have no characters but ${listed}`;
+  return `must be ${least === most ? least : `${least} to ${most}`} characters of ${listed}`;
 }
 
-/** One sentence for people: the first few faults, and how many more there are. */
-export function describeFaults(faults: readonly Fault[]): string {
-  const named = faults.slice(0, 3).map((fault) => `${fault.property || 'The body'} ${fault.message}`);
-  const more = faults.length - named.length;
-  return `${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`;
+function decodePointer(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -1,11 +1,12 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
+import { describeFaults } from '../domain/shared/failure.ts';
 import { type JsonSchema, mapSchema } from './map-schema.ts';
 import { NULL_IS_WRONG, nullMembersOf } from './null-members.ts';
 import { Problem } from './problems.ts';
 import { batchesOf, findOversized, findTooMany, type TotalLimit } from './batches.ts';
-import { describeFaults, faultsOf } from './validation-faults.ts';
+import { faultsOf } from './validation-faults.ts';
 
 type Validated = { value: unknown } | { error: Problem };
 
@@ -99,7 +100,7 @@ function parameterValidator(schema: TSchema): (input: unknown) => Validated {
     const faults = faultsOf(validate);
     const [fault] = faults;
     return {
-      error: new Problem('invalid-request', describeFaults(faults), {
+      error: new Problem('invalid-request', describeFaults(faults, 'The request'), {
         faults,
         ...(fault === undefined ? {} : { source: fault.property }),
       }),
@@ -166,7 +167,7 @@ function formValidator(
     if (!ofType(body)) {
       const faults = faultsOf(ofType);
       return {
-        error: new Problem('invalid-request', describeFaults(faults), {
+        error: new Problem('invalid-request', describeFaults(faults, 'The body'), {
           faults,
           source: faults[0]?.property ?? '',
         }),
@@ -186,7 +187,7 @@ function formValidator(
     ofValue(body);
     const faults = faultsOf(ofValue);
     return {
-      error: new Problem('validation-failed', describeFaults(faults), {
+      error: new Problem('validation-failed', describeFaults(faults, 'The body'), {
         faults,
         source: faults[0]?.property ?? '',
       }),

@@ -103,7 +103,7 @@ describe('Operation 2: update a vulnerability tag', () => {
       area: 'v1',
       status: 400,
       kind: 'invalid-request',
-      failedValidation: [{ property: 'name', message: 'must be string', value: JSON.stringify(name) }],
+      failedValidation: [{ property: 'name', message: 'must be text', value: JSON.stringify(name) }],
     });
   });
 

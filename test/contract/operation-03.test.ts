@@ -130,7 +130,7 @@ describe('Operation 3: create an assessment tag', () => {
       failedValidation: [
         {
           property,
-          message: 'must be string',
+          message: 'must be text',
           value: JSON.stringify(body[property as 'name']),
         },
       ],

@@ -112,7 +112,7 @@ describe('Operation 4: update an assessment tag name', () => {
       area: 'v1',
       status: 400,
       kind: 'invalid-request',
-      failedValidation: [{ property: 'name', message: 'must be string', value: JSON.stringify(name) }],
+      failedValidation: [{ property: 'name', message: 'must be text', value: JSON.stringify(name) }],
     });
   });
 

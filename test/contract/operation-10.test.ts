@@ -253,7 +253,7 @@ describe('Operation 10: bulk update asset criticality', () => {
           failedValidation: [
             {
               property: `assetUids.${index}`,
-              message: 'must be string',
+              message: 'must be text',
               value: index === 1 ? '7' : 'null',
             },
           ],
@@ -307,7 +307,7 @@ describe('Operation 10: bulk update asset criticality', () => {
           failedValidation: [
             {
               property: `assetUids.${index}`,
-              message: expect.stringContaining('pattern'),
+              message: 'must be 24 characters of 0-9 and a-f',
               value: uids[index],
             },
           ],

@@ -280,7 +280,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
         failedValidation: [
           {
             property,
-            message: 'must be array',
+            message: 'must be a list',
             value: typeof value === 'string' ? value : JSON.stringify(value),
           },
         ],

@@ -147,7 +147,8 @@ describe('Operation 38: create an assessment', () => {
     const theirs = await world.assessment((await world.organization()).uid);
     for (const { uid } of [own, theirs]) {
       const response = await create({ name: 'x', uid });
-      expectProblem(server, response, { area: 'v1', status: 409, kind: 'conflict' });
+      const failedValidation = [{ property: 'uid', message: 'is taken already', value: uid }];
+      expectProblem(server, response, { area: 'v1', status: 409, kind: 'conflict', failedValidation });
       expect(response.body.detail).toBe(`There is an assessment with the uid ${uid} already.`);
     }
   });

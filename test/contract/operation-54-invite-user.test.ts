@@ -108,7 +108,9 @@ describe('Operation 54: invite a user', () => {
     const elsewhere = await world.user({ organization: (await world.organization()).uid });
     const { status, body } = await invite({ email: elsewhere.email.toUpperCase() });
     expect(status).toBe(409);
-    expect(body.failedValidation).toBeUndefined();
+    expect(body.failedValidation).toEqual([
+      { property: 'email', message: 'is taken already', value: elsewhere.email.toUpperCase() },
+    ]);
     // An assessment that there is not is told first.
     expect((await invite({ email: elsewhere.email, assessments: ['none'] })).status).toBe(422);
   });

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { idPath } from '../../src/api/v1/row-ids.ts';
+import { invalid } from '../../src/domain/shared/failure.ts';
 import { nameFault } from '../../src/domain/shared/names.ts';
 import { offendingValue } from '../../src/http/offending-value.ts';
 import type { Problem } from '../../src/http/problems.ts';
@@ -398,4 +399,42 @@ it('What may be one of two things is told what is wrong with the one that it was
     'tags.2.name is required',
   ]);
   expect(told(['x', 1])).toEqual(['tags.1 has none of the forms that it may have']);
+});
+
+it('Faults are told in words, without a regular expression, as one sentence', () => {
+  const told = validatorOf(
+    Type.Object({
+      uid: Type.String({ pattern: '^[-_0-9a-z]{1,50}$' }),
+      asset: Type.String({ pattern: '^[0-9a-f]{24}' }),
+      user: Type.String({ pattern: '^[a-z]+$' }),
+      count: Type.Integer(),
+      name: orNull(Type.String()),
+    }),
+    'body',
+  );
+  const wrong = (body: object) =>
+    told({ uid: 'a', asset: 'a'.repeat(24), user: 'a', count: 1, name: null, ...body });
+  const messages = (body: object) => wrong(body).error?.details.faults?.map(({ message }) => message);
+  expect(messages({ uid: 'A', asset: 'a', user: '1', count: 1.5 })).toEqual([
+    'must be 1 to 50 characters of -, _, 0-9 and a-z',
+    'must be 24 characters of 0-9 and a-f',
+    'must have no characters but a-z',
+    'must be a whole number',
+  ]);
+  expect(messages({ uid: 1, count: [], name: {} })).toEqual([
+    'must be text',
+    'must be a number',
+    'must be text or null',
+  ]);
+  expect(wrong({ uid: 'A', asset: 'a', user: '1', count: 1.5 }).error?.message).toMatch(
+    /^uid must .*; asset must .*; user must .*; and 1 more\.$/,
+  );
+});
+
+it('What the rules find wrong is one sentence as well, which says how much more there is', () => {
+  const fault = (property: string) => ({ property, message: 'is unknown' });
+  expect(invalid(fault('name')).message).toBe('name is unknown.');
+  expect(invalid(['a', 'b', 'c', 'd', 'e'].map(fault)).message).toBe(
+    'a is unknown; b is unknown; c is unknown; and 2 more.',
+  );
 });

@@ -129,7 +129,11 @@ export async function insertAssessment(
     .onConflict((conflict) => conflict.column('uid').doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (row === undefined) throw new Failure('conflict', `There is an assessment with the uid ${uid} already.`);
+  if (row === undefined) {
+    throw new Failure('conflict', `There is an assessment with the uid ${uid} already.`, [
+      { property: 'uid', message: 'is taken already', value: uid },
+    ]);
+  }
   await recordChange(tx, act, {
     action: 'assessment.create',
     object: ['assessment', uid],

@@ -90,7 +90,11 @@ async function create(
     .onConflict((conflict) => conflict.column('uid').doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (row === undefined) throw new Failure('conflict', `The uid ${uid} is taken already.`);
+  if (row === undefined) {
+    throw new Failure('conflict', `The uid ${uid} is taken already.`, [
+      { property: 'uid', message: 'is taken already', value: uid },
+    ]);
+  }
   await recordChange(tx, act, {
     ...(kind === 'organization'
       ? { action: 'organization.create', object: ['organization', uid] }

@@ -76,7 +76,11 @@ export async function createUser(tx: Transaction, act: Act, input: NewUser): Pro
     .onConflict((conflict) => conflict.column('email_key').doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (row === undefined) throw new Failure('conflict', `There is a user with the address ${email} already.`);
+  if (row === undefined) {
+    throw new Failure('conflict', `There is a user with the address ${email} already.`, [
+      { property: 'email', message: 'is taken already', value: email },
+    ]);
+  }
   if (organizationId !== null) {
     await tx
       .deleteFrom('banned_addresses')

@@ -82,12 +82,15 @@ export function missing(thing: string): Failure {
 /** @returns a failure of kind `invalid` that lists where the input is wrong */
 export function invalid(wrong: Fault | readonly Fault[]): Failure {
   const faults = 'property' in wrong ? [wrong] : wrong;
-  return new Failure(
-    'invalid',
-    faults
-      .map((fault) => `${fault.property} ${fault.message}`)
-      .slice(0, 3)
-      .join('; '),
-    faults,
-  );
+  return new Failure('invalid', describeFaults(faults, 'It'), faults);
+}
+
+/**
+ * @param whole what to call the input where a fault is of all of it
+ * @returns one sentence for people: the first few faults, and how many more there are
+ */
+export function describeFaults(faults: readonly Fault[], whole: string): string {
+  const told = faults.slice(0, 3).map(({ property, message }) => `${property || whole} ${message}`);
+  const more = faults.length - told.length;
+  return `${told.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`;
 }
