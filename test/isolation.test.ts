@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../src/app.ts';
 import { SCOPES } from '../src/auth/scopes.ts';
 import { commandLine } from '../src/auth/callers.ts';
-import { createVulnerability } from '../src/domain/vulnerabilities/vulnerabilities.ts';
 import { createVulnerabilityTag } from '../src/domain/vulnerabilities/vulnerability-tags.ts';
 import { startTestServer, type TestServer } from './harness/server.ts';
 import { worldOf } from './harness/world.ts';
@@ -713,17 +712,11 @@ async function tenant(uid: string) {
   const vulnerabilityTag = await db.write((tx) =>
     createVulnerabilityTag(tx, act(), { organization: uid, name: 'own' }),
   );
-  const vulnerability = await db.write((tx) =>
-    createVulnerability(tx, act(), {
-      assessment: assessment.uid,
-      title: 'Finding',
-      description: '',
-      severity: 'High',
-      statusId: 1,
-      cvssScore: 7,
-      tagIds: [vulnerabilityTag.id],
-    }),
-  );
+  const vulnerability = await world.vulnerability(assessment.uid, {
+    title: 'Finding',
+    cvssScore: 7,
+    tagIds: [vulnerabilityTag.id],
+  });
   const openVulnerability = await world.vulnerability(assessment.uid);
   const found = `/v1/vulnerabilities/${vulnerability.id}`;
   const { token } = admin;

@@ -140,7 +140,7 @@ describe('assay demo', () => {
       expect(open).toEqual([]);
       const { rows: files } = await query<{ content_type: string }>(
         db,
-        'select distinct content_type from attachments where file_id is not null',
+        'select distinct content_type from attachments',
       );
       expect(files.map((row) => row.content_type).toSorted()).toEqual([
         'application/pdf',

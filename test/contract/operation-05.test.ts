@@ -35,6 +35,17 @@ const update = (body: unknown, { id = vulnerability.id as number | string, token
 const current = async () => (await update({})).body;
 const tagIds = (body: { tags: { id: number }[] }) => body.tags.map((tag) => tag.id);
 const tag = (name: string, editable = true) => world.vulnerabilityTag(organization.uid, name, editable);
+async function attach(id: number, files: readonly File[]) {
+  const form = new FormData();
+  for (const file of files) form.append('file', file);
+  const body = new Response(form);
+  const response = await server.request('POST', `/v1/vulnerabilities/${id}/attachments`, {
+    token: member.token,
+    headers: { 'content-type': body.headers.get('content-type') ?? '' },
+    bytes: Buffer.from(await body.arrayBuffer()),
+  });
+  expect(response.status).toBe(201);
+}
 const events = async (action: string) =>
   (await world.auditEvents()).filter(
     (event) => event.action === action && event.organization_id === organization.id,
@@ -71,12 +82,12 @@ describe('Operation 5: update a vulnerability', () => {
       severity: 'Critical',
       statusId: 2,
       cvssScore: 9.8,
-      attachments: [
-        { filename: 'b.png', contentType: 'image/png', fileSize: 2_048 },
-        { filename: 'a.txt', contentType: 'text/plain', fileSize: 0 },
-      ],
       tagIds: [second.id],
     });
+    await attach(id, [
+      new File(['x'.repeat(2_048)], 'b.png', { type: 'image/png' }),
+      new File([], 'a.txt', { type: 'text/plain' }),
+    ]);
     now = START + 60_000;
     const response = await update({ status_id: 5, tags: [second.id, first.id] }, { id });
     expect(response.status).toBe(200);

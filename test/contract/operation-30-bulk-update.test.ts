@@ -76,7 +76,6 @@ const timelineOf = async (id: number) =>
       .selectFrom('timeline_entries')
       .select(['kind', 'before', 'after'])
       .where('vulnerability_id', '=', id)
-      .where('kind', '<>', 'created')
       .orderBy('id')
       .execute()
   ).map(({ kind, before, after }) => ({

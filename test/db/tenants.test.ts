@@ -163,7 +163,7 @@ const JOINS: Partial<Record<keyof Tables, (o: Tenant, a: Tenant, b: Tenant) => R
     organization_id: o.organization,
     vulnerability_id: a.vulnerability,
     at: 1,
-    kind: 'created',
+    kind: 'edited',
   }),
   listing_assets: (o, a, b) => ({
     organization_id: o.organization,

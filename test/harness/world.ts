@@ -1,4 +1,4 @@
-import { commandLine } from '../../src/auth/callers.ts';
+import { commandLine, operator } from '../../src/auth/callers.ts';
 import { hashPassword } from '../../src/auth/passwords.ts';
 import { randomText } from '../../src/auth/secrets.ts';
 import type { Transaction } from '../../src/db/engine.ts';
@@ -21,8 +21,8 @@ import { logTestingSession } from '../../src/domain/assessments/testing-sessions
 import { issueToken } from '../../src/domain/tokens/tokens.ts';
 import { createUser, type NewUser } from '../../src/domain/people/users.ts';
 import {
-  createVulnerability,
-  type NewVulnerability,
+  reportVulnerability,
+  type VulnerabilityInput,
 } from '../../src/domain/vulnerabilities/vulnerabilities.ts';
 import { createVulnerabilityTag } from '../../src/domain/vulnerabilities/vulnerability-tags.ts';
 import type { TestServer } from './server.ts';
@@ -135,18 +135,13 @@ export function worldOf({ context }: TestServer) {
         await write((tx) => addToOrganizationGroup(tx, act(), uid, organization));
       return group;
     },
-    vulnerability: (assessment: string, input: Partial<NewVulnerability> = {}) =>
-      write((tx) =>
-        createVulnerability(tx, act(), {
-          assessment,
-          title: `Vulnerability ${next()}`,
-          description: '',
-          severity: 'High',
-          statusId: 1,
-          cvssScore: null,
-          ...input,
-        }),
-      ),
+    async vulnerability(assessment: string, input: Partial<VulnerabilityInput> = {}) {
+      const title = `Vulnerability ${next()}`;
+      const { id } = await write((tx) =>
+        reportVulnerability(tx, operator(clock()), { assessment, title, severity: 'High', ...input }),
+      );
+      return { id };
+    },
     vulnerabilityTag: (organization: string, name = `tag ${next()}`, editable = true) =>
       write((tx) => createVulnerabilityTag(tx, act(), { organization, name, editable })),
     assessmentTag: (assessment: string, name = `tag ${next()}`) =>

@@ -11,7 +11,7 @@ interface AttachmentTable {
   id: Generated<number>;
   organization_id: number;
   vulnerability_id: number;
-  file_id: number | null;
+  file_id: number;
   /** `null` where no account did it, and once it is deleted; so in the others. */
   user_id: number | null;
   filename: string;

@@ -261,7 +261,7 @@ async function deleteRows(tx: Transaction, ids: readonly number[]): Promise<void
     .where((eb) => isOneOf(tx, eb.ref('id'), ids))
     .returning('file_id')
     .execute();
-  await releaseFiles(tx, [...new Set(deleted.flatMap(({ file_id: file }) => (file === null ? [] : [file])))]);
+  await releaseFiles(tx, [...new Set(deleted.map(({ file_id: file }) => file))]);
 }
 
 function entryOf({ id, filename, fileSize }: StoredAttachment): object {

@@ -94,7 +94,6 @@ function entriesFor({ db, caller }: Reading) {
       'before',
       'after',
       'comment_id',
-    ])
-    .where('kind', '<>', 'created');
+    ]);
   return created.unionAll(caller.staff ? entries : entries.where('internal', '=', 0));
 }

@@ -15,12 +15,14 @@ export const TIMELINE_KINDS = [
   'gone',
 ] as const;
 export type TimelineKind = (typeof TIMELINE_KINDS)[number];
+/** That it was created is told by its own row. */
+type RecordedKind = Exclude<TimelineKind, 'created'>;
 
 /** What was done to a vulnerability (operation 31): it lives as long as that does. */
 export interface TimelineEntry {
   organizationId: number;
   vulnerabilityId: number;
-  kind: TimelineKind;
+  kind: RecordedKind;
   /** What it replaced and what stands there now; absent where there is nothing to tell. Never an address or a credential. */
   before?: object | null;
   after?: object | null;

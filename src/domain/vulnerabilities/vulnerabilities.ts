@@ -12,12 +12,11 @@ import {
   reachParameters,
 } from '../shared/reach.ts';
 import { addTallies } from '../shared/tallies.ts';
-import { closedAt, type Severity, statusFaults } from './catalogue.ts';
+import { closedAt, statusFaults } from './catalogue.ts';
 import { type FindingColumns, type FindingInput, readFinding } from './finding.ts';
 import { dueDayFaults, findAssets, requireAssignee } from './named-things.ts';
-import { recordTimeline } from './timeline.ts';
 import { completeVulnerabilities, type WholeRow, type WholeVulnerability } from './whole-vulnerabilities.ts';
-import { findTags, type TagsInput, unknownTags } from './wanted-tags.ts';
+import { findTags, type TagsInput } from './wanted-tags.ts';
 import { tallyDifferences } from './vulnerability-tallies.ts';
 
 /** What operation 18 takes; what is absent has its default. */
@@ -73,79 +72,6 @@ export async function reportVulnerability(
   });
   const [whole] = await completeVulnerabilities(tx, caller, [row], { withAttachments: false });
   return whole as WholeVulnerability;
-}
-
-export interface NewVulnerability {
-  /** The uid of the assessment that found it. */
-  assessment: string;
-  title: string;
-  description: string;
-  severity: Severity;
-  statusId: number;
-  /** 0 to 10; `null` when it was not scored. */
-  cvssScore: number | null;
-  /** Sizes in bytes. */
-  attachments?: readonly { filename: string; contentType: string; fileSize: number }[] | undefined;
-  /** Tags of the assessment's organization. */
-  tagIds?: readonly number[] | undefined;
-}
-
-/**
- * Creates a vulnerability with its attachments and tags, for whoever may do anything.
- * @throws Failure `invalid` for an unknown assessment, status or tag, a bad title and a score out of range
- */
-export async function createVulnerability(
-  tx: Transaction,
-  act: Act,
-  input: NewVulnerability,
-): Promise<{ id: number }> {
-  const { statusId, attachments = [] } = input;
-  const finding = readFinding(input);
-  const faults = statusFaults('statusId', statusId);
-  if (faults.length > 0) throw invalid(faults);
-  const assessment = await tx
-    .selectFrom('assessments')
-    .select(['id', 'uid', 'organization_id'])
-    .where('uid', '=', input.assessment)
-    .executeTakeFirst();
-  if (assessment === undefined) {
-    throw invalid({
-      property: 'assessment',
-      message: 'is not the uid of an assessment',
-      value: input.assessment,
-    });
-  }
-  const tags = [...new Set(input.tagIds ?? [])];
-  const unknown = await unknownTags(tx, assessment.organization_id, tags);
-  if (unknown.length > 0) throw invalid(unknown);
-  const row = await insertVulnerability(tx, act, assessment, finding, {
-    statusId,
-    assigneeId: null,
-    dueOn: null,
-    tags,
-    assets: [],
-  });
-  for (const { filename, contentType, fileSize } of attachments) {
-    await tx
-      .insertInto('attachments')
-      .values({
-        organization_id: assessment.organization_id,
-        vulnerability_id: row.id,
-        user_id: act.actor.userId,
-        filename,
-        content_type: contentType,
-        file_size: fileSize,
-        created_at: act.now,
-      })
-      .execute();
-  }
-  await recordCreation(tx, act, row, {
-    assessment: assessment.uid,
-    tags,
-    assets: [],
-    attachments: attachments.map(({ filename }) => filename),
-  });
-  return { id: row.id };
 }
 
 /** What every change of an assessment's vulnerabilities needs of it. */
@@ -209,7 +135,7 @@ const insertRow = prepareWrite<NewRow, { id: number }>((tx, p) =>
     .returning('id'),
 );
 
-/** Writes a vulnerability with its tags, assets, counts and the beginning of its timeline. */
+/** Writes a vulnerability with its tags, assets and counts. */
 async function insertVulnerability(
   tx: Transaction,
   act: Act,
@@ -253,7 +179,6 @@ async function insertVulnerability(
   await addAssets(tx, { organizationId, id }, assets);
   const counted = { organizationId, assessmentId, statusId, severity: finding.severity, tags, assets };
   await addTallies(tx, tallyDifferences(null, counted));
-  await recordTimeline(tx, act, { organizationId, vulnerabilityId: id, kind: 'created' });
   return { ...row, id, version: 1 };
 }
 
@@ -319,21 +244,13 @@ function recordCreation(
   tx: Transaction,
   act: Act,
   row: WholeRow,
-  {
-    attachments,
-    ...named
-  }: {
-    assessment: string;
-    tags: readonly number[];
-    assets: readonly string[];
-    attachments?: readonly string[];
-  },
+  named: { assessment: string; tags: readonly number[]; assets: readonly string[] },
 ): Promise<void> {
   return recordChange(tx, act, {
     action: 'vulnerability.create',
     object: ['vulnerability', row.id],
     organizationId: row.organization_id,
     before: null,
-    after: { ...recordOf(row, named), ...(attachments === undefined ? {} : { attachments }) },
+    after: recordOf(row, named),
   });
 }

@@ -1,8 +1,8 @@
 import type { Act } from '../../auth/callers.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { type Fault, invalid } from '../shared/failure.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { invalid } from '../shared/failure.ts';
 import { nameFault } from '../shared/names.ts';
-import { findOrCreateTags, tagsByIds, unknownTag, type VulnerabilityTagRow } from './vulnerability-tags.ts';
+import { findOrCreateTags, tagsByIds, type VulnerabilityTagRow } from './vulnerability-tags.ts';
 
 /** The tags to be: the union of both. */
 export interface TagsInput {
@@ -28,19 +28,4 @@ export async function findTags(
     found,
     names: tagNames.map((name) => name.trim()),
   });
-}
-
-/** @returns what is wrong with ids of tags */
-export async function unknownTags(
-  db: Reader,
-  organizationId: number,
-  ids: readonly number[],
-): Promise<Fault[]> {
-  if (ids.length === 0) return [];
-  const known = new Set(
-    (await tagsByIds(db, { ids }))
-      .filter(({ organization_id }) => organization_id === organizationId)
-      .map(({ id }) => id),
-  );
-  return ids.flatMap((id, index) => (known.has(id) ? [] : [unknownTag(`tagIds.${index}`, id)]));
 }

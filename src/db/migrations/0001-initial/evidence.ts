@@ -6,7 +6,7 @@ export const evidenceTables = ({ id, int, text, table }: Dialect): string[] => [
     id ${id},
     organization_id ${int} not null,
     vulnerability_id ${int} not null,
-    file_id ${int},
+    file_id ${int} not null,
     user_id ${int} references users (id) on delete set null,
     filename ${text} not null,
     content_type ${text} not null,
