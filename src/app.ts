@@ -24,6 +24,7 @@ import { registerMetrics } from './http/metrics.ts';
 import { openDocumentation, registerDescription } from './http/openapi.ts';
 import { sendProblem, toProblem } from './http/problems.ts';
 import { RateLimiter } from './http/rate-limit.ts';
+import { compileSerializer } from './http/serialization.ts';
 import { registerServerRoutes } from './http/server-routes.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { TokenCache } from './domain/tokens/token-cache.ts';
@@ -69,6 +70,7 @@ function newApp(context: Context): FastifyInstance {
   // Whatever Node can read is a method, and so answered with 405 where the path has others.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.setValidatorCompiler(compileValidator);
+  app.setSerializerCompiler(compileSerializer);
   acceptBodies(app, config.bodyLimit);
   app.decorateRequest('caller', null);
   app.decorateRequest('expected', undefined);
