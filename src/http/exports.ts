@@ -10,10 +10,15 @@ export type MediaType = (typeof MEDIA_TYPES)[number];
 const MAX_AT_ONCE = 4;
 const RETRY_AFTER_SECONDS = 5;
 
+/** @returns a media type as answers name it; a request may ask for that as well */
+export function inUtf8(type: MediaType): string {
+  return `${type}; charset=utf-8`;
+}
+
 /** @returns the media type that a request wants: JSON unless it asks for another one that there is */
 export function mediaTypeWanted(accept: string | undefined): MediaType {
-  const wanted = new Negotiator({ headers: { accept } }).mediaType([...MEDIA_TYPES]);
-  return (wanted as MediaType | undefined) ?? 'application/json';
+  const wanted = new Negotiator({ headers: { accept } }).mediaType(MEDIA_TYPES.map(inUtf8));
+  return MEDIA_TYPES.find((type) => inUtf8(type) === wanted) ?? 'application/json';
 }
 
 const running = new WeakMap<Context, Map<string, number>>();

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Context } from '../context.ts';
 import { recordExport } from '../domain/shared/audit.ts';
@@ -5,7 +6,7 @@ import type { ExportAction } from '../domain/shared/actions.ts';
 import type { Chosen, Filters, Reading } from '../domain/shared/filters.ts';
 import { type List, type Piece, type Place, readPieces, type Selection } from '../domain/shared/lists.ts';
 import { cursorAt, placeAt } from './cursors.ts';
-import { beginDownload, MEDIA_TYPES, mediaTypeWanted } from './exports.ts';
+import { beginDownload, inUtf8, MEDIA_TYPES, mediaTypeWanted } from './exports.ts';
 import {
   filterParameters,
   type FilterWords,
@@ -116,20 +117,26 @@ export function listOperation<
       const type = download === undefined ? 'application/json' : mediaTypeWanted(request.headers.accept);
       if (download !== undefined && type !== 'application/json') {
         const { order, descending = false } = download.order ?? selection;
+        const extension = type === 'text/csv' ? 'csv' : 'ndjson';
+        const name = `attachment; filename="${download.filename}.${extension}"`;
+        const send = (file: Readable): never => {
+          reply.type(inUtf8(type)).header('content-disposition', name);
+          return file as never;
+        };
+        if (request.method === 'HEAD') return send(Readable.from([]));
         const onEnd = beginDownload(context, String(request.caller.userId));
         try {
           const act = { actor: request.caller, now: reading.now };
           await context.db.write((tx) => recordExport(tx, act, download.action, { type, filters }));
           const all = readPieces(list, reading, { ...selection, order, descending }, 0, Infinity);
           const lines = type === 'text/csv' ? csvOf(all, row, chosenFields ?? columns) : ndjsonOf(all, row);
-          const extension = type === 'text/csv' ? 'csv' : 'ndjson';
-          reply.type(`${type}; charset=utf-8`);
-          reply.header('content-disposition', `attachment; filename="${download.filename}.${extension}"`);
-          return streamAnswer(lines, {
-            timeout: context.config.requestTimeout,
-            isLive: request.isLive,
-            onEnd,
-          }) as never;
+          return send(
+            streamAnswer(lines, {
+              timeout: context.config.requestTimeout,
+              isLive: request.isLive,
+              onEnd,
+            }),
+          );
         } catch (error) {
           onEnd();
           throw error;
@@ -137,7 +144,7 @@ export function listOperation<
       }
       const base = context.addresses.clientBaseUrl;
       const window = log || given[style.after] !== undefined ? readCursor() : await readPage();
-      reply.headers(window.headers).type('application/json; charset=utf-8');
+      reply.headers(window.headers).type(inUtf8('application/json'));
       const pieces = readPieces(list, reading, selection, window.start, window.limit);
       const first = await pieces.next();
       // Most pages are of one piece.

@@ -163,6 +163,24 @@ describe('Operation 25: comment on a vulnerability', () => {
     const [event] = await events();
     expect([event?.action, event?.object_type]).toEqual(['internal-comment.create', 'internal-comment']);
   });
+
+  it('says nothing of internal ones by the time of the vulnerability, until one is told to all', async () => {
+    const before = await updatedAt();
+    now += 1_000;
+    const { body: hidden } = await comment({ text: 'between us', internal: true }, staff);
+    const edit = (body: object) => server.request('PATCH', path(hidden.id), { token: staff.token, body });
+    await edit({ text: 'still between us' });
+    expect(await updatedAt()).toBe(before);
+    for (const internal of [false, true]) {
+      now += 1_000;
+      await edit({ internal });
+      expect(await updatedAt()).toBe(new Date(now).toISOString());
+    }
+    const after = await updatedAt();
+    now += 1_000;
+    await server.request('DELETE', path(hidden.id), { token: staff.token });
+    expect(await updatedAt()).toBe(after);
+  });
 });
 
 describe('Operation 26: edit a comment', () => {

@@ -29,6 +29,9 @@ describe('The type that is wanted', () => {
     ['text/*', csv],
     ['text/csv', csv],
     ['TEXT/CSV', csv],
+    ['text/csv; charset=utf-8', csv],
+    ['application/x-ndjson;charset=UTF-8', ndjson],
+    ['text/csv;charset=utf-16', json],
     ['application/x-ndjson', ndjson],
     ['text/csv, application/x-ndjson;q=0.9', csv],
     ['text/csv;q=0.5, application/x-ndjson;q=0.9', ndjson],
@@ -119,6 +122,21 @@ describe('A download', () => {
       .where('user_id', '=', other.id)
       .execute();
     expect(exports.filter(({ after }) => after?.includes('large') === true)).toHaveLength(1);
+  });
+
+  it('is none for who asks for its headers alone', async () => {
+    const { status, headers, text } = await server.request('HEAD', `${PATH}?filter[object_id]=headers`, {
+      token: other.token,
+      headers: { accept: 'text/csv' },
+    });
+    expect([status, headers.get('content-type'), text]).toEqual([200, 'text/csv; charset=utf-8', '']);
+    expect(headers.get('content-disposition')).toBe('attachment; filename="audit-events.csv"');
+    const exports = await server.context.db.read
+      .selectFrom('events')
+      .select('after')
+      .where('action', '=', 'event.export')
+      .execute();
+    expect(exports.filter(({ after }) => after?.includes('headers') === true)).toEqual([]);
   });
 
   it.each([

@@ -229,6 +229,10 @@ describe('the search', () => {
   });
 });
 
+it.each([',', '"', '","', 'CVE-2021-4422', '%', ''])('finds nothing by the CVE %j', async (cve) => {
+  expect(await titles(`filter[cve][]=${encodeURIComponent(cve)}`)).toEqual([]);
+});
+
 it('shows a member the vulnerabilities of their assessments, with the right totals', async () => {
   const answer = await list('filter[severity][]=Low', member);
   expect(JSON.parse(answer.headers.get('x-pagination') ?? '').total_entries).toBe(answer.body.length);

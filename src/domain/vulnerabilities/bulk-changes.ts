@@ -105,9 +105,10 @@ async function undoChange(tx: Transaction, act: Act<Caller>, requestId: string):
 }
 
 async function write(tx: Transaction, act: Act, changes: readonly StateChange[]): Promise<void> {
-  if (changes.length === 0) return;
-  const tags = new Set(changes.flatMap(({ held, after }) => [...held.state.tags, ...after.tags]));
-  await writeStates(tx, act, changes, await namesOfTags(tx, tags));
+  if (changes.length > 0) {
+    const tags = new Set(changes.flatMap(({ held, after }) => [...held.state.tags, ...after.tags]));
+    await writeStates(tx, act, changes, await namesOfTags(tx, tags));
+  }
   await keepForUndo(tx, act, changes);
 }
 

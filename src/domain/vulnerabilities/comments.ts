@@ -82,7 +82,7 @@ export async function createComment(
   return addComment(tx, act, { organizationId, vulnerabilityId, text, internal });
 }
 
-/** The same on a vulnerability that is held, by somebody who may. */
+/** The same on a vulnerability that is held, by somebody who may. An internal one leaves no time that others would see. */
 export async function addComment(
   tx: Transaction,
   act: Act,
@@ -106,7 +106,7 @@ export async function addComment(
     })
     .returning(COLUMNS)
     .executeTakeFirstOrThrow();
-  await touchVulnerability(tx, { id: vulnerabilityId, now: act.now });
+  if (!internal) await touchVulnerability(tx, { id: vulnerabilityId, now: act.now });
   await recordTimeline(tx, act, {
     organizationId,
     vulnerabilityId,
@@ -158,7 +158,7 @@ export async function updateComment(
       .where('comment_id', '=', id)
       .execute();
   }
-  await touchVulnerability(tx, { id: vulnerabilityId, now });
+  if (!internal || row.internal === 0) await touchVulnerability(tx, { id: vulnerabilityId, now });
   const told = (state: { text: string; internal: number }) => ({
     ...(textDiffers ? { text: state.text } : {}),
     ...(internalDiffers ? { internal: state.internal === 1 } : {}),
@@ -190,7 +190,7 @@ export async function deleteComment(
     throw new Failure('forbidden', 'A comment is removed by its author or an admin.');
   requireVersion(expected, row.version);
   await tx.deleteFrom('comments').where('id', '=', id).execute();
-  await touchVulnerability(tx, { id: vulnerabilityId, now });
+  if (row.internal === 0) await touchVulnerability(tx, { id: vulnerabilityId, now });
   await recordChange(tx, act, {
     ...eventOf('delete', row.internal === 1, id),
     organizationId: row.organization_id,

@@ -141,6 +141,12 @@ function readScore({ cvssScore: given, cvssVector }: FindingInput, faults: Fault
   return followed ?? null;
 }
 
+/** @returns an id of a CVE as it is kept; `undefined` for what is none */
+export function cveOf(text: string): string | undefined {
+  const id = text.trim().toUpperCase();
+  return CVE.pattern.test(id) ? id : undefined;
+}
+
 const CVE = { pattern: /^CVE-\d{4}-\d{4,19}$/, example: 'CVE-2021-44228' };
 const CWE = { pattern: /^CWE-\d{1,6}$/, example: 'CWE-79' };
 
