@@ -14,7 +14,7 @@ interface Size {
   assessments: number;
 }
 
-const ORGANIZATIONS = 10;
+const ORGANIZATIONS = Number(process.env['BENCH_ORGANIZATIONS'] ?? 10);
 const LARGE: Size = {
   vulnerabilities: Number(process.env['BENCH_VULNERABILITIES'] ?? 1_000_000) / ORGANIZATIONS,
   assets: Number(process.env['BENCH_ASSETS'] ?? 200_000) / ORGANIZATIONS,

@@ -53,16 +53,49 @@ export function beginDownload(context: Context, account: string): () => void {
 
 /** @returns a line of RFC 4180 with its end */
 export function csvLine(values: readonly unknown[]): string {
-  return `${values.map(csvCell).join(',')}\r\n`;
+  let line = '';
+  for (let column = 0; column < values.length; column += 1)
+    line += column === 0 ? csvCell(values[column]) : `,${csvCell(values[column])}`;
+  return `${line}\r\n`;
 }
 
-/** A spreadsheet takes what begins with one of these for a formula. */
+/** A spreadsheet takes what begins with one of these for a formula. Either of both needs a closer look. */
 const FORMULA = /^[=+\-@\t\r]/;
+const NEEDS_CARE = /[",\r\n]|^[=+\-@\t]/;
 const NEEDS_QUOTES = /[",\r\n]/;
+const QUOTES = /"/g;
 
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';
+  if (typeof value === 'number' && value >= 0) return String(value);
+  if (typeof value === 'object') {
+    const text = quotedJson(value);
+    return text === '[]' || text === '{}' ? text : `"${text}"`;
+  }
   const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (!NEEDS_CARE.test(text)) return text;
   const guarded = FORMULA.test(text) ? `'${text}` : text;
-  return NEEDS_QUOTES.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
+  return NEEDS_QUOTES.test(guarded) ? `"${guarded.replace(QUOTES, '""')}"` : guarded;
+}
+
+/** Characters that JSON escapes; half of a surrogate pair is one of them. */
+// eslint-disable-next-line no-control-regex -- those are the characters
+const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+/** JSON of plain values as `JSON.stringify` has it, with each quote doubled: doubling them afterwards costs more. */
+function quotedJson(value: unknown): string {
+  if (typeof value === 'string')
+    return ESCAPED.test(value) ? JSON.stringify(value).replace(QUOTES, '""') : `""${value}""`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const item of value) text += text === '' ? quotedJson(item) : `,${quotedJson(item)}`;
+    return `[${text}]`;
+  }
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name in members) {
+    const member = members[name];
+    if (member !== undefined) text += `${text === '' ? '' : ','}${quotedJson(name)}:${quotedJson(member)}`;
+  }
+  return `{${text}}`;
 }

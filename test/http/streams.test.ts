@@ -19,6 +19,17 @@ describe('CSV', () => {
   ])('writes %j as %s', (values, line) => {
     expect(csvLine(values)).toBe(`${line}\r\n`);
   });
+
+  it.each([
+    [{ text: 'say "hi"\n\u0001\\', none: undefined, null: null, truth: true, numbers: [1, -2.5, 1e21] }],
+    [{ '"name"': { deep: [[], {}, ['é', '\u{1f600}', '\ud800', '']] } }],
+    [[{ id: 1, name: 'one' }, { id: 2 }, null, undefined]],
+    [{}],
+  ])('writes %j as JSON in a cell', (value) => {
+    const json = JSON.stringify(value);
+    const cell = json.includes('"') ? `"${json.replaceAll('"', '""')}"` : json;
+    expect(csvLine([value, 0])).toBe(`${cell},0\r\n`);
+  });
 });
 
 describe('The type that is wanted', () => {

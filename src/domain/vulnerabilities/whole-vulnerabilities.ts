@@ -1,7 +1,7 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/portable.ts';
+import { isOneOf, unpackRows } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
 import type { VulnerabilityTable } from '../../db/schema/vulnerabilities.ts';
 import { missing } from '../shared/failure.ts';
@@ -114,6 +114,13 @@ export type WholeRow = Omit<
   Selectable<VulnerabilityTable>,
   'severity_rank' | 'reported_at' | 'retest_status' | 'status_before_retest' | 'title_key' | 'description_key'
 >;
+
+const NAMES = WHOLE_COLUMNS.map((column) => column.slice('vulnerabilities.'.length) as keyof WholeRow);
+
+/** @param rows with `WHOLE_COLUMNS` as `wide` selects them */
+export function unpackVulnerabilities(rows: readonly WholeRow[]): WholeRow[] {
+  return unpackRows(NAMES, rows);
+}
 
 const assessmentsByIds = prepare<{ ids: readonly number[] }, NamedAssessment>((db, p) =>
   db
