@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, generateKeyPair } from 'jose';
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { Provider } from 'oidc-provider';
 
 /** Someone who has an account at the provider. */
@@ -45,12 +45,19 @@ interface ProviderOptions {
   authMethod?: 'client_secret_post';
 }
 
+/** What every provider of a worker signs with, so that a token of another one is refused for what it says: RSA is slow. */
+let signingKey: Promise<JWK> | undefined;
+
+async function newSigningKey(): Promise<JWK> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  return exportJWK(privateKey);
+}
+
 export async function startIdentityProvider(options: ProviderOptions): Promise<TestIdentityProvider> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
-  const key = { ...(await exportJWK(privateKey)), kid: 'first', alg: 'RS256', use: 'sig' };
+  const key = { ...(await (signingKey ??= newSigningKey())), kid: 'first', alg: 'RS256', use: 'sig' };
 
   const people = new Map<string, Person>();
   const clientId = 'assay';
