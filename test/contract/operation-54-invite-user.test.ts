@@ -138,6 +138,8 @@ describe('Operation 54: invite a user', () => {
   it('is for admins, who may name their own organization alone', async () => {
     const user = await world.user({ organization: organization.uid });
     expect((await invite({ email: address(), organization_uid: 'none' }, user.token)).status).toBe(403);
+    // What nobody can be called is told before.
+    expect(faultsOf(await invite({ email: 'nobody', name: ' ' }, user.token))).toEqual(['email', 'name']);
     const own = await invite({ email: address(), organization_uid: organization.uid });
     expect(own.status).toBe(201);
     const other = await world.organization();

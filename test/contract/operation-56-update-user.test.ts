@@ -154,6 +154,9 @@ describe('Operation 56: change a user', () => {
     const assigned = await world.user({ assignedTo: [elsewhere.uid] });
     expect((await put(user.id, { name: 'No' }, user.token)).status).toBe(403);
     expect((await put(admin.id, { name: 'No' }, user.token)).status).toBe(403);
+    // What nobody can be called is told before, also of whom they do not reach.
+    expect((await put(admin.id, { name: ' ' }, user.token)).status).toBe(422);
+    expect((await put(user.id, { name: ' ' }, other.token)).status).toBe(422);
     for (const [id, token] of [
       [user.id, other.token],
       [user.id, assigned.token],

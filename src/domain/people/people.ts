@@ -5,7 +5,7 @@ import { isOneOf, nameKey } from '../../db/portable.ts';
 import type { Tables } from '../../db/schema.ts';
 import { organizationById, organizationByUid } from '../organizations/organizations.ts';
 import { Failure, invalid, missing } from '../shared/failure.ts';
-import { createUser, type CreatedUser, type NewUser } from './users.ts';
+import { createUser, type CreatedUser, type NewUser, refuseUserForm } from './users.ts';
 
 /** Someone whom an admin, or staff, look after, as they see them. */
 export interface Person {
@@ -82,6 +82,7 @@ export async function invitePerson(
   account: Account,
   input: Pick<NewUser, 'email' | 'name' | 'admin' | 'organization' | 'assessments'>,
 ): Promise<CreatedUser & { invitedAt: number }> {
+  refuseUserForm(input);
   if (!administersOthers(account)) throw new Failure('forbidden', 'Only admins invite people.');
   const organization = account.staff
     ? await organizationByUid(tx, input.organization ?? '')

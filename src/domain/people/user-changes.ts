@@ -8,7 +8,7 @@ import { setAssessmentsGivenTo } from '../assessments/user-access.ts';
 import { credentialsChanged } from '../tokens/credentials.ts';
 import { isLastAdmin } from './bans.ts';
 import { renewInvitation } from './invitations.ts';
-import { renameUser } from './users.ts';
+import { refuseUserForm, renameUser } from './users.ts';
 
 /** What is absent stays as it is. */
 export interface UserChange {
@@ -37,6 +37,7 @@ export async function changeUserAs(
   expected?: Expected,
 ): Promise<void> {
   const { actor: caller } = act;
+  refuseUserForm({ name: change.name });
   const found = await userRow(tx, id);
   const isOwn = id === caller.userId;
   if (

@@ -3,7 +3,7 @@ import { randomText } from '../../auth/secrets.ts';
 import type { Act, Caller } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { recordChange } from '../shared/audit.ts';
-import { Failure, invalid, missing } from '../shared/failure.ts';
+import { Failure, type Fault, invalid, missing } from '../shared/failure.ts';
 import { credentialsChanged } from '../tokens/credentials.ts';
 import { nameKey } from '../../db/portable.ts';
 import { assessmentsNamed, setAssessmentsGivenTo } from '../assessments/user-access.ts';
@@ -13,7 +13,7 @@ import {
   type Organization,
   organizationByUid,
 } from '../organizations/organizations.ts';
-import { cleanPersonName } from './person-names.ts';
+import { cleanPersonName, personNameFault } from './person-names.ts';
 
 export interface NewUser {
   email: string;
@@ -40,13 +40,8 @@ export interface CreatedUser {
  * @throws Failure `invalid` for a bad address, an unknown organization or an assessment that is not of it, `conflict` for an address that is taken
  */
 export async function createUser(tx: Transaction, act: Act, input: NewUser): Promise<CreatedUser> {
+  refuseUserForm(input);
   const email = input.email.trim();
-  if (!isEmail(email))
-    throw invalid({
-      property: 'email',
-      message: 'must be an e-mail address such as ada@example.com',
-      value: input.email,
-    });
   const name = input.name === undefined ? null : cleanPersonName('name', input.name);
   const organizationId =
     input.organization === undefined
@@ -106,6 +101,26 @@ export async function createUser(tx: Transaction, act: Act, input: NewUser): Pro
   });
   await setAssessmentsGivenTo(tx, act, { id: row.id, organizationId }, assessments);
   return { id: row.id, uid, email };
+}
+
+/** @throws Failure `invalid` for an address and a name that nobody can have, before anything is asked of the database */
+export function refuseUserForm({
+  email,
+  name,
+}: {
+  email?: string | undefined;
+  name?: string | undefined;
+}): void {
+  const faults: Fault[] = [];
+  if (email !== undefined && !isEmail(email.trim()))
+    faults.push({
+      property: 'email',
+      message: 'must be an e-mail address such as ada@example.com',
+      value: email,
+    });
+  const fault = name === undefined ? undefined : personNameFault('name', name);
+  if (fault !== undefined) faults.push(fault);
+  if (faults.length > 0) throw invalid(faults);
 }
 
 /**
