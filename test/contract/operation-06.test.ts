@@ -162,7 +162,7 @@ describe('Operation 6: ban or delete a user', () => {
     });
 
     it('leaves nothing behind but the audit log', async () => {
-      const invited = await world.invited({ organization: organization.uid });
+      const invited = await world.invited({ organization: organization.uid, name: 'Ivy' });
       const group = await world.group(organization.uid);
       const assessment = await world.assessment(organization.uid, undefined, group.id);
       await world.access(assessment.uid, invited.id);
@@ -194,6 +194,7 @@ describe('Operation 6: ban or delete a user', () => {
           before: JSON.stringify({
             uid: invited.uid,
             email: invited.email,
+            name: 'Ivy',
             admin: false,
             assessments: [assessment.uid],
             groups: [{ group_id: group.id, role: 'infra_admin' }],

@@ -268,6 +268,10 @@ describe('Operation 78: delete an asset', () => {
       body: { state: 'completed' },
     });
     expect((await remove()).status).toBe(204);
+    expect((await world.auditEvents()).at(-1)).toMatchObject({
+      action: 'asset.delete',
+      before: expect.stringContaining(`"listings":["${uid}"]`),
+    });
   });
 
   it('403 for listing scopes, whatever they reach', async () => {

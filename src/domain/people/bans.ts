@@ -32,6 +32,7 @@ interface UserRow {
   version: number;
   uid: string;
   email: string;
+  name: string | null;
   organization_id: number | null;
   admin: number;
   staff: number;
@@ -49,6 +50,7 @@ const userById = prepare<{ id: number }, UserRow>((db, p) =>
       'version',
       'uid',
       'email',
+      'name',
       'organization_id',
       'admin',
       'staff',
@@ -196,12 +198,12 @@ export async function banUser(
   }
   const groups = await leaveAllGroups(tx, user.id);
   await tx.deleteFrom('users').where('id', '=', id).execute();
-  const { uid, email } = user;
+  const { uid, email, name } = user;
   if (user.organization_id !== null) await banAddress(tx, act, user.organization_id, email);
   await recordChange(tx, act, {
     ...event,
     action: 'user.delete',
-    before: { uid, email, admin: banned.admin, assessments: banned.assessmentIds, groups },
+    before: { uid, email, name, admin: banned.admin, assessments: banned.assessmentIds, groups },
     after: null,
   });
   return { ...banned, version, accepted: false, deleted: true };
