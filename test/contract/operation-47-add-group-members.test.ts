@@ -304,6 +304,30 @@ describe('Operation 47: add members to an assessment group', () => {
       expect((await many(100)).body.metadata.counts.error).toBe(100);
     });
 
+    it('writes many at once, each with their own role and membership, and counts them', async () => {
+      const many = await Promise.all(
+        Array.from({ length: 30 }, () => world.invited({ organization: organization.uid })),
+      );
+      const given = ['assessment_member', 'assessment_operator', 'assessment_creator'];
+      const batch = (shift: number) => ({
+        members: many.map(({ uid }, index) => ({ userUid: uid, role: given[(index + shift) % 3] })).reverse(),
+      });
+      for (const [shift, body] of [batch(0), batch(1)].entries()) {
+        const { results } = (await send(body)).body;
+        expect(results.map((one: any) => [one.userUid, one.role, one.status])).toEqual(
+          body.members.map(({ userUid, role }) => [userUid, role, 'added']),
+        );
+        const { members } = await page();
+        const ids = (rows: any[]) => new Map(rows.map(({ userUid, role, id }) => [userUid, `${role} ${id}`]));
+        expect(ids(members)).toEqual(ids(results));
+        for (const role of given) {
+          const path = `/api/assessment/v1/assessment-groups/${group.id}/members?role=${role}`;
+          const { metadata } = (await server.request('GET', path, { token: admin.token })).body;
+          expect([shift, role, metadata.pagination.total]).toEqual([shift, role, 10]);
+        }
+      }
+    });
+
     it('adds once for all that come with one key, and 400 for another request under it', async () => {
       const headers = { 'idempotency-key': 'once' };
       const members = (role: string) => ({ members: [{ userUid: users[0].uid, role }] });

@@ -99,7 +99,7 @@ export async function addGroupMember(
     .returning('id')
     .executeTakeFirst();
   if (added === undefined) return false;
-  await countAddedMember(tx, { group: groupId, role });
+  await countAddedMembers(tx, groupId, [role]);
   await recordChange(tx, act, {
     action: 'assessment-group.add-member',
     object: ['assessment-group', groupId],
@@ -110,15 +110,14 @@ export async function addGroupMember(
   return true;
 }
 
-/** Counts a member, in the unit of work that adds it and after it has. */
-export const countAddedMember = prepareUnread<{ group: number; role: string }>((tx, p) =>
+const countAdded = prepareUnread<{ group: number; role: string; added: number }>((tx, p) =>
   tx
     .insertInto('group_member_counts')
-    .values({ group_id: p.group, role: p.role, members: 1 })
+    .values({ group_id: p.group, role: p.role, members: p.added })
     .onConflict((conflict) =>
       conflict
         .columns(['group_id', 'role'])
-        .doUpdateSet({ members: sql<number>`group_member_counts.members + 1` }),
+        .doUpdateSet({ members: sql<number>`group_member_counts.members + excluded.members` }),
     ),
 );
 
@@ -130,6 +129,22 @@ const countRemoved = prepareUnread<{ group: number; role: string; removed: numbe
     .where('role', '=', p.role),
 );
 
+/** Counts members of these roles, in the unit of work that adds them and after it has. */
+export async function countAddedMembers(
+  tx: Transaction,
+  groupId: number,
+  roles: readonly string[],
+): Promise<void> {
+  for (const [role, added] of amountsOf(roles)) await countAdded(tx, { group: groupId, role, added });
+}
+
+/** @returns how often each role is there, in one order everywhere, so that two units of work do not wait for each other's rows */
+function amountsOf(roles: readonly string[]): [role: string, amount: number][] {
+  const amounts = new Map<string, number>();
+  for (const role of [...roles].sort()) amounts.set(role, (amounts.get(role) ?? 0) + 1);
+  return [...amounts];
+}
+
 /**
  * Keeps the number of members by role, so that a page of a large group need not count it. To be called in every unit
  * of work that removes members, after it has.
@@ -140,11 +155,7 @@ export async function countRemovedMembers(
   groupId: number,
   roles: readonly string[],
 ): Promise<void> {
-  // In one order everywhere, so that two units of work do not wait for each other's rows.
-  for (const role of [...new Set(roles)].sort()) {
-    const removed = roles.filter((other) => other === role).length;
-    await countRemoved(tx, { group: groupId, role, removed });
-  }
+  for (const [role, removed] of amountsOf(roles)) await countRemoved(tx, { group: groupId, role, removed });
 }
 
 /**

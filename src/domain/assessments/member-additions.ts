@@ -4,7 +4,7 @@ import { isOneOf } from '../../db/portable.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, type Fault, invalid } from '../shared/failure.ts';
 import { GROUP_ADMIN, type GroupForCaller, groupForCaller, mayChangeMembers } from './group-members.ts';
-import { countAddedMember, countRemovedMembers, GROUP_ROLES, type GroupRole } from './groups.ts';
+import { countAddedMembers, countRemovedMembers, GROUP_ROLES, type GroupRole } from './groups.ts';
 import { holdAdminCount, REMOVAL_ERRORS, strangerToGroup } from './member-removals.ts';
 
 export const ADDITION_STATUSES = ['added', 'noop', 'error'] as const;
@@ -35,6 +35,12 @@ interface Target {
   role: string | null;
 }
 
+interface WantedMember {
+  result: AdditionResult;
+  target: Target;
+  role: GroupRole;
+}
+
 /**
  * Makes users members of an assessment group, or gives members another role (operation 47). Each has a result of their
  * own; the last `rbac_group_admin` keeps the role.
@@ -62,7 +68,7 @@ export async function addGroupMembers(
   const targets = await findTargets(tx, groupId, members);
   const giveable = rolesThatMayBeGiven(caller, group);
   let adminsLeft = admins?.members ?? 0;
-  const wanted: { result: AdditionResult; target: Target; role: GroupRole }[] = [];
+  const wanted: WantedMember[] = [];
   const results = members.map(({ userUid, role }): AdditionResult => {
     const target = targets.get(userUid);
     const refusal = refusalOf(caller, group, giveable, target, role);
@@ -76,18 +82,25 @@ export async function addGroupMembers(
     wanted.push({ result, target, role: given });
     return result;
   });
-  for (const { result, target, role } of wanted)
-    result.id = await putMember(tx, act, { groupId, organizationId: group.organizationId }, target, role);
   if (wanted.length === 0) return results;
-
+  const replaced = wanted.filter(({ target }) => target.membership !== null);
+  await insertMembers(
+    tx,
+    act,
+    { groupId, organizationId: group.organizationId },
+    wanted.filter(({ target }) => target.membership === null),
+  );
+  await changeRoles(tx, replaced);
   await countRemovedMembers(
     tx,
     groupId,
     wanted.flatMap(({ target }) => target.role ?? []),
   );
-  for (const role of wanted.map((one) => one.role).sort())
-    await countAddedMember(tx, { group: groupId, role });
-  const replaced = wanted.filter(({ target }) => target.role !== null);
+  await countAddedMembers(
+    tx,
+    groupId,
+    wanted.map((one) => one.role),
+  );
   await recordChange(tx, act, {
     action: 'assessment-group.add-members',
     object: ['assessment-group', groupId],
@@ -174,38 +187,65 @@ function refusalOf(
 }
 
 /**
- * @returns the id of the membership
- * @throws WriteConflict when it is no longer what was read: the unit of work is then run again
+ * Writes new members, and tells their results the ids of the memberships.
+ * @throws WriteConflict when one became a member meanwhile: the unit of work is then run again
  */
-async function putMember(
+async function insertMembers(
   tx: Transaction,
   act: Act,
   { groupId, organizationId }: { groupId: number; organizationId: number },
-  target: Target,
-  role: GroupRole,
-): Promise<number> {
-  const row =
-    target.membership === null
-      ? await tx
-          .insertInto('group_members')
-          .values({
-            organization_id: organizationId,
-            group_id: groupId,
-            user_id: target.id,
-            user_uid: target.uid,
-            role,
-            created_at: act.now,
-          })
-          .onConflict((conflict) => conflict.columns(['group_id', 'user_uid']).doNothing())
-          .returning('id')
-          .executeTakeFirst()
-      : await tx
-          .updateTable('group_members')
-          .set({ role })
-          .where('id', '=', target.membership)
-          .where('role', '=', target.role)
-          .returning('id')
-          .executeTakeFirst();
-  if (row === undefined) throw new WriteConflict('The member was changed at the same time.');
-  return row.id;
+  members: readonly WantedMember[],
+): Promise<void> {
+  if (members.length === 0) return;
+  const rows = await tx
+    .insertInto('group_members')
+    .values(
+      // In one order, so that two who add the same users wait for each other and do not lock each other out.
+      [...members]
+        .sort((one, other) => one.target.id - other.target.id)
+        .map(({ target, role }) => ({
+          organization_id: organizationId,
+          group_id: groupId,
+          user_id: target.id,
+          user_uid: target.uid,
+          role,
+          created_at: act.now,
+        })),
+    )
+    .onConflict((conflict) => conflict.columns(['group_id', 'user_uid']).doNothing())
+    .returning(['id', 'user_uid'])
+    .execute();
+  if (rows.length < members.length) throw changedMeanwhile();
+  const ids = new Map(rows.map(({ id, user_uid }) => [user_uid, id]));
+  for (const { result, target } of members) result.id = ids.get(target.uid) as number;
+}
+
+/**
+ * Gives members other roles, those with the same ones before and after at once, and tells their results the ids.
+ * @throws WriteConflict when one has another role than was read, or is none any more
+ */
+async function changeRoles(tx: Transaction, members: readonly WantedMember[]): Promise<void> {
+  const moves = new Map<string, { from: string; to: GroupRole; ids: number[] }>();
+  for (const { result, target, role } of members) {
+    if (target.membership === null || target.role === null) continue;
+    result.id = target.membership;
+    const key = `${target.role} ${role}`;
+    const move = moves.get(key) ?? { from: target.role, to: role, ids: [] };
+    moves.set(key, move);
+    move.ids.push(target.membership);
+  }
+  for (const [, { from, to, ids }] of [...moves].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    const changed = await tx
+      .updateTable('group_members')
+      .set({ role: to })
+      .where(({ ref }) => isOneOf(tx, ref('id'), ids))
+      .where('role', '=', from)
+      .returning('id')
+      .execute();
+    if (changed.length < ids.length) throw changedMeanwhile();
+  }
+}
+
+function changedMeanwhile(): WriteConflict {
+  return new WriteConflict('A member was changed at the same time.');
 }

@@ -8,7 +8,7 @@ import {
   holdReachedAssessment,
   requireAssessment,
 } from '../assessments/reached-assessments.ts';
-import { countUserChange } from '../shared/accounts.ts';
+import { countUserChanges } from '../shared/accounts.ts';
 import { type ChangeBy, recordChanges } from '../shared/audit.ts';
 import { Failure, type Fault, invalid } from '../shared/failure.ts';
 import { defineList } from '../shared/lists.ts';
@@ -98,7 +98,7 @@ export async function changeAssessmentUsers(
       .where('assessment_id', '=', assessment.id)
       .where(({ ref }) => isOneOf(tx, ref('user_id'), removed))
       .execute();
-  for (const id of [...added, ...removed].sort((one, other) => one - other)) await countUserChange(tx, id);
+  await countUserChanges(tx, [...added, ...removed]);
   const of = { object: ['assessment', uid], organizationId: assessment.organizationId } as const;
   await recordChanges(tx, [
     ...added.map((user): ChangeBy => ({

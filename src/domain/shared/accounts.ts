@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Account } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/portable.ts';
+import { holdingRows, isOneOf } from '../../db/portable.ts';
 import { prepareUnread } from '../../db/prepared.ts';
 
 /** What a select of `users` reads of an account's rights. */
@@ -51,4 +51,23 @@ const raiseVersion = prepareUnread<{ id: number }>((tx, p) =>
 /** Moves the version of a user of whom something was changed that stands in another table: the assessments they reach. */
 export async function countUserChange(tx: Transaction, userId: number): Promise<void> {
   await raiseVersion(tx, { id: userId });
+}
+
+/** The same for several users at once. */
+export async function countUserChanges(tx: Transaction, userIds: readonly number[]): Promise<void> {
+  if (userIds.length === 0) return;
+  const isNamed = () => isOneOf(tx, sql.ref<number>('users.id'), userIds);
+  // In one order, so that two who change the same users wait for each other and do not lock each other out.
+  await tx
+    .selectFrom('users')
+    .select('id')
+    .where(isNamed())
+    .orderBy('id')
+    .modifyEnd(holdingRows(tx))
+    .execute();
+  await tx
+    .updateTable('users')
+    .set((eb) => ({ version: eb('version', '+', 1) }))
+    .where(isNamed())
+    .execute();
 }
