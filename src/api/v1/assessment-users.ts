@@ -9,7 +9,7 @@ import { SMALL_BODY } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_RESULTS } from '../../http/schemas.ts';
-import { AssessmentPath } from './assessments.ts';
+import { AssessmentPath } from './assessment-bodies.ts';
 import { V1_ACCESS } from './row-ids.ts';
 import { UserBody, userBody } from './user-bodies.ts';
 

@@ -4,7 +4,7 @@ import { testingHours } from '../../domain/assessments/testing-hours.ts';
 import { isoTime } from '../../domain/shared/time.ts';
 import { operation } from '../../http/operation.ts';
 import { DateTime } from '../../http/schemas.ts';
-import { AssessmentPath } from './assessments.ts';
+import { AssessmentPath } from './assessment-bodies.ts';
 import { V1_ACCESS } from './row-ids.ts';
 
 const TestingHours = Type.Object(

@@ -17,7 +17,7 @@ import { listOperation } from '../../http/lists.ts';
 import { operation } from '../../http/operation.ts';
 import { DateTime, orNull, storedText, unknownText } from '../../http/schemas.ts';
 import { versioned } from '../../http/versions.ts';
-import { AssessmentPath } from './assessments.ts';
+import { AssessmentPath } from './assessment-bodies.ts';
 import { idPath, V1_ACCESS } from './row-ids.ts';
 
 const ofAssessment = '/assessments/:id/testing_sessions';

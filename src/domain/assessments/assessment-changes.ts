@@ -1,13 +1,11 @@
-import { randomInt } from 'node:crypto';
 import { type Act, administers, type Caller } from '../../auth/callers.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/engine.ts';
 import { holdingRows } from '../../db/portable.ts';
-import { prepare, prepareWrite } from '../../db/prepared.ts';
-import { organizationToCreateIn } from '../organizations/organization-choice.ts';
+import { prepareWrite } from '../../db/prepared.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, invalid, missing } from '../shared/failure.ts';
 import { searchKey } from '../shared/filters.ts';
-import { cleanName, nameFault } from '../shared/names.ts';
+import { cleanName } from '../shared/names.ts';
 import {
   listingWithin,
   perReach,
@@ -16,59 +14,17 @@ import {
   reachParameters,
 } from '../shared/reach.ts';
 import { type Expected, requireVersion } from '../shared/versions.ts';
+import { refuseAssessmentForm } from './assessment-creation.ts';
+import { requireCreator, requireOperator } from './assessment-editors.ts';
 import { type AssessmentView, readAssessment } from './assessment-list.ts';
-import {
-  chooseTags,
-  replaceTags,
-  type TagChoice,
-  tagNameFaults,
-  tagsOfAssessments,
-} from './assessment-taggings.ts';
-import {
-  ASSESSMENT_UID,
-  type AssessmentMembers,
-  dayFaults,
-  grantAssessmentAccess,
-  insertAssessment,
-  unknownGroup,
-} from './assessments.ts';
-import type { GroupRole } from './groups.ts';
+import { chooseTags, replaceTags, type TagChoice, tagsOfAssessments } from './assessment-taggings.ts';
+import { ASSESSMENT_UID, type AssessmentMembers, dayFaults } from './assessments.ts';
 import { endSessionsOf } from './testing-sessions.ts';
-
-/** An assessment that somebody creates. */
-export interface AssessmentInput extends AssessmentMembers, Pick<TagChoice, 'tagNames'> {
-  name: string;
-  /** Absent: ten random characters. */
-  uid?: string | undefined;
-  /** The uid of the organization, which staff have to name. */
-  organization?: string | undefined;
-}
 
 /** What changes of an assessment; what is absent stays. */
 export interface AssessmentChange extends AssessmentMembers, TagChoice {
   name?: string | undefined;
 }
-
-const CREATORS: readonly GroupRole[] = ['assessment_creator', 'rbac_group_admin'];
-const OPERATORS: readonly GroupRole[] = ['assessment_operator', 'rbac_group_admin'];
-
-interface GroupOfCaller {
-  organization_id: number;
-  /** `null` for who is no member. */
-  role: string | null;
-}
-
-const groupOfCaller = prepare<{ group: number; caller: number }, GroupOfCaller>((db, p) =>
-  db
-    .selectFrom('assessment_groups')
-    .leftJoin('group_members', (join) =>
-      join
-        .onRef('group_members.group_id', '=', 'assessment_groups.id')
-        .on('group_members.user_id', '=', p.caller),
-    )
-    .select(['assessment_groups.organization_id', 'group_members.role'])
-    .where('assessment_groups.id', '=', p.group),
-);
 
 /** Finds an assessment, and keeps others from changing it until this unit of work ends. */
 const holdAssessment = perReach((reach) =>
@@ -107,80 +63,6 @@ interface AssessmentRow {
 }
 
 /**
- * Creates an assessment (operation 38); its creator has access to it.
- * @throws Failure `invalid` for what is wrong or unknown, `forbidden` for who is neither an admin nor has the role in
- *   the group that is named, `conflict` for a uid in use
- */
-export async function createAssessmentAs(
-  tx: Transaction,
-  act: Act<Caller>,
-  input: AssessmentInput,
-): Promise<AssessmentView> {
-  const { actor: caller } = act;
-  refuseForm(input);
-  const { organization: organizationUid, groupId = null, tagNames, ...members } = input;
-  const isAdmin = caller.admin || caller.staff;
-  if (!isAdmin && groupId === null)
-    throw new Failure(
-      'forbidden',
-      'Only admins create assessments, and members with the role for it in the group that they name.',
-    );
-  const organization = await organizationToCreateIn(tx, caller, { uid: organizationUid });
-  if (groupId !== null) await requireCreator(tx, caller, organization.id, groupId);
-  const tags = (await chooseTags(tx, act, organization.id, { tagNames }, isAdmin)) ?? [];
-  const { id, uid } = await insertAssessment(tx, act, {
-    ...members,
-    groupId,
-    uid: input.uid ?? newUid(),
-    organizationId: organization.id,
-    tags: tags.map((tag) => tag.id),
-  });
-  await replaceTags(tx, { id, organizationId: organization.id }, [], tags);
-  if (caller.userId !== null && caller.organizationId !== null)
-    await grantAssessmentAccess(tx, act, uid, caller.userId);
-  return readAssessment(tx, caller, { id });
-}
-
-const UID_LETTERS = '0123456789abcdefghijklmnopqrstuvwxyz';
-
-function newUid(): string {
-  return Array.from({ length: 10 }, () => UID_LETTERS[randomInt(UID_LETTERS.length)]).join('');
-}
-
-function refuseForm(input: AssessmentChange): void {
-  const { name } = input;
-  const faults = [
-    ...(name === undefined ? [] : [nameFault('name', name) ?? []].flat()),
-    ...tagNameFaults(input),
-    ...dayFaults(input),
-  ];
-  if (faults.length > 0) throw invalid(faults);
-}
-
-/**
- * @throws Failure `invalid` for a group that the caller does not reach or that is of another organization, `forbidden`
- *   for who may not create assessments in it
- */
-async function requireCreator(
-  db: Reader,
-  caller: Caller,
-  organizationId: number,
-  groupId: number,
-): Promise<void> {
-  const [group] = Number.isSafeInteger(groupId)
-    ? await groupOfCaller(db, { group: groupId, caller: caller.userId ?? -1 })
-    : [];
-  const isAdmin = administers(caller, organizationId);
-  if (group === undefined || group.organization_id !== organizationId || (!isAdmin && group.role === null))
-    throw unknownGroup(groupId);
-  if (!isAdmin && !CREATORS.includes(group.role as GroupRole))
-    throw new Failure(
-      'forbidden',
-      `Assessments are put into a group by admins, and by ${CREATORS.join(' or ')} there.`,
-    );
-}
-
-/**
  * Changes an assessment (operation 39); what does not differ is neither written nor recorded. Sessions that run end when
  * it is no longer active.
  * @throws Failure `missing` for who has no access, `forbidden` for who may not change it or put it into the group,
@@ -194,7 +76,7 @@ export async function changeAssessment(
   expected?: Expected,
 ): Promise<AssessmentView> {
   const { actor: caller, now } = act;
-  refuseForm(change);
+  refuseAssessmentForm(change);
   const row = await hold(tx, caller, uid);
   const organizationId = row.organization_id;
   const isAdmin = administers(caller, organizationId);
@@ -249,16 +131,6 @@ async function hold(tx: Transaction, caller: Caller, uid: string): Promise<Asses
     : [];
   if (row === undefined) throw missing('assessment');
   return row;
-}
-
-async function requireOperator(db: Reader, caller: Caller, groupId: number | null): Promise<void> {
-  const [group] =
-    groupId === null ? [] : await groupOfCaller(db, { group: groupId, caller: caller.userId ?? -1 });
-  if (OPERATORS.includes(group?.role as GroupRole)) return;
-  throw new Failure(
-    'forbidden',
-    `Only admins change an assessment, and who is ${OPERATORS.join(' or ')} in its group.`,
-  );
 }
 
 type Members = Readonly<Record<string, string | number | readonly number[] | null>>;
