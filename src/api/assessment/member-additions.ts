@@ -4,16 +4,13 @@ import {
   ADDITION_ERRORS,
   ADDITION_STATUSES,
   addGroupMembers,
-  type AdditionResult,
 } from '../../domain/assessments/member-additions.ts';
 import { GROUP_ROLES } from '../../domain/assessments/groups.ts';
-import { isoTime } from '../../domain/shared/time.ts';
 import { SMALL_BODY } from '../../http/json-bodies.ts';
 import { operation } from '../../http/operation.ts';
-import { DateTime, MAX_TEXT } from '../../http/schemas.ts';
-import { GroupPath, MEMBERS_ACCESS, MEMBERS_PATH, USER_UID, UserUid } from './members.ts';
-
-const MAX_ADDED_AT_ONCE = 100;
+import { MAX_TEXT } from '../../http/schemas.ts';
+import { answerOf, MAX_AT_ONCE, memberResults } from './member-results.ts';
+import { GroupPath, MEMBERS_ACCESS, MEMBERS_PATH, UserUid } from './members.ts';
 
 const AddBody = Type.Object(
   {
@@ -29,76 +26,31 @@ const AddBody = Type.Object(
         },
         { title: 'Member to add' },
       ),
-      { minItems: 1, maxItems: MAX_ADDED_AT_ONCE, description: 'No user twice.' },
+      { minItems: 1, maxItems: MAX_AT_ONCE, description: 'No user twice.' },
     ),
   },
   { title: 'Members to add' },
 );
 
-const count = Type.Integer({ minimum: 0 });
-
-const Additions = Type.Object(
+const Additions = memberResults(
+  'Addition',
+  Type.String({
+    enum: [...ADDITION_STATUSES],
+    maxLength: 16,
+    description: 'added: a new member, or one who has another role now. noop: one who has the role.',
+    examples: ['added'],
+  }),
   {
-    results: Type.Array(
-      Type.Object(
-        {
-          userUid: Type.String({ maxLength: 64, examples: [USER_UID] }),
-          status: Type.String({
-            enum: [...ADDITION_STATUSES],
-            maxLength: 16,
-            description: 'added: a new member, or one who has another role now. noop: one who has the role.',
-            examples: ['added'],
-          }),
-          role: Type.Optional(
-            Type.String({
-              enum: [...GROUP_ROLES],
-              maxLength: 32,
-              description: 'Absent with the status error.',
-            }),
-          ),
-          id: Type.Optional(Type.Integer({ description: 'The membership; absent with the status error.' })),
-          errorCode: Type.Optional(
-            Type.String({
-              enum: [...ADDITION_ERRORS],
-              maxLength: 32,
-              description:
-                'With the status error alone. user_not_in_org is told to staff, to others it is user_not_found.',
-            }),
-          ),
-          errorDetail: Type.Optional(
-            Type.String({ maxLength: MAX_TEXT, description: 'With the status error alone.' }),
-          ),
-        },
-        { title: 'Addition result' },
-      ),
-      {
-        maxItems: MAX_ADDED_AT_ONCE,
-        description: 'In the order of the request.',
-        examples: [
-          [
-            { userUid: USER_UID, status: 'added', role: 'assessment_member', id: 1 },
-            {
-              userUid: 'nobody',
-              status: 'error',
-              errorCode: 'user_not_found',
-              errorDetail: 'No user has this uid.',
-            },
-          ],
-        ],
-      },
+    role: Type.Optional(
+      Type.String({ enum: [...GROUP_ROLES], maxLength: 32, description: 'Absent with the status error.' }),
     ),
-    metadata: Type.Object(
-      {
-        processedAt: DateTime,
-        counts: Type.Object(
-          { added: count, removed: count, noop: count, error: count },
-          { title: 'Addition counts', examples: [{ added: 1, removed: 0, noop: 0, error: 1 }] },
-        ),
-      },
-      { title: 'Addition metadata' },
-    ),
+    id: Type.Optional(Type.Integer({ description: 'The membership; absent with the status error.' })),
   },
-  { title: 'Addition results' },
+  ADDITION_ERRORS,
+  {
+    done: { status: 'added', role: 'assessment_member', id: 1 },
+    counts: { added: 1, removed: 0, noop: 0, error: 1 },
+  },
 );
 
 const declareAddGroupMembers = ({ clock }: Context) =>
@@ -118,17 +70,10 @@ const declareAddGroupMembers = ({ clock }: Context) =>
     repeats: true,
     handler({ caller, change, params, body }) {
       const act = { actor: caller, now: clock() };
-      return change(async (tx) => {
-        const results = await addGroupMembers(tx, act, params.assessmentGroupId, body.members);
-        return { results, metadata: { processedAt: isoTime(act.now), counts: countsOf(results) } };
-      });
+      return change(async (tx) =>
+        answerOf(await addGroupMembers(tx, act, params.assessmentGroupId, body.members), act.now),
+      );
     },
   });
-
-function countsOf(results: readonly AdditionResult[]) {
-  const counts = { added: 0, removed: 0, noop: 0, error: 0 };
-  for (const { status } of results) counts[status] += 1;
-  return counts;
-}
 
 export const MEMBER_ADDITION_OPERATIONS = [declareAddGroupMembers];

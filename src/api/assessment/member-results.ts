@@ -1,0 +1,80 @@
+import { type TProperties, type TSchema, Type } from 'typebox';
+import { isoTime } from '../../domain/shared/time.ts';
+import { DateTime, MAX_TEXT } from '../../http/schemas.ts';
+
+export const USER_UID = 'u8x2k0vq4m7c1n5p';
+
+/** How many users a request adds or removes at most. */
+export const MAX_AT_ONCE = 100;
+
+/** What a batch of users answers with: a result for each, and how many there are of each status. */
+export const memberResults = <Status extends TSchema, Own extends TProperties>(
+  word: 'Addition' | 'Removal',
+  status: Status,
+  own: Own,
+  errors: readonly string[],
+  { done, counts }: { done: object; counts: object },
+) => {
+  const count = Type.Integer({ minimum: 0 });
+  return Type.Object(
+    {
+      results: Type.Array(
+        Type.Object(
+          {
+            userUid: Type.String({ maxLength: 64, examples: [USER_UID] }),
+            status,
+            ...own,
+            errorCode: Type.Optional(
+              Type.String({
+                enum: [...errors],
+                maxLength: 32,
+                description:
+                  'With the status error alone. user_not_in_org is told to staff, to others it is user_not_found.',
+              }),
+            ),
+            errorDetail: Type.Optional(
+              Type.String({ maxLength: MAX_TEXT, description: 'With the status error alone.' }),
+            ),
+          },
+          { title: `${word} result` },
+        ),
+        {
+          maxItems: MAX_AT_ONCE,
+          description: 'In the order of the request.',
+          examples: [
+            [
+              { userUid: USER_UID, ...done },
+              {
+                userUid: 'nobody',
+                status: 'error',
+                errorCode: 'user_not_found',
+                errorDetail: 'No user has this uid.',
+              },
+            ],
+          ],
+        },
+      ),
+      metadata: Type.Object(
+        {
+          processedAt: DateTime,
+          counts: Type.Object(
+            { added: count, removed: count, noop: count, error: count },
+            { title: `${word} counts`, examples: [counts] },
+          ),
+        },
+        { title: `${word} metadata` },
+      ),
+    },
+    { title: `${word} results` },
+  );
+};
+
+/** @returns the answer for results of a batch that was done at a time, in milliseconds since 1970 */
+export function answerOf<R extends { status: 'added' | 'removed' | 'noop' | 'error' }>(
+  results: R[],
+  now: number,
+) {
+  const counts = { added: 0, removed: 0, noop: 0, error: 0 };
+  for (const { status } of results) counts[status] += 1;
+  return { results, metadata: { processedAt: isoTime(now), counts } };
+}
