@@ -13,6 +13,7 @@ export const PURE = [
   'test/db/group-commit.test.ts',
   'test/db/prepared.test.ts',
   'test/domain/time.test.ts',
+  'test/files/s3-signature.test.ts',
   'test/house.test.ts',
   'test/http/deadline.test.ts',
   'test/importers/nmap.test.ts',
@@ -36,4 +37,5 @@ export const ON_SQLITE_ALONE = [
   'test/cli/user-assign.test.ts',
   'test/cli/user-links.test.ts',
   'test/client/generators.test.ts',
+  'test/crash/evidence.test.ts',
 ];

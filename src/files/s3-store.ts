@@ -1,6 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -18,9 +18,12 @@ const TIMEOUT = 30_000;
 const ATTEMPTS = 3;
 const PAUSE = 200;
 
+/** Bytes that are read at once of those. */
+const PIECE = 64 * 1024;
+
 /** The bytes of a request, in a file because their number and hash go before them. */
 interface Staged {
-  path: string;
+  file: FileHandle;
   size: number;
   sha256: string;
 }
@@ -34,24 +37,21 @@ export class S3Store implements FileStore {
   }
 
   async write(key: string, content: Content): Promise<void> {
-    const path = join(tmpdir(), `assay-${randomUUID()}`);
+    const file = await open(stagedPath(key), 'wx+', 0o600);
     try {
+      // Without a name nothing stays of it when the process dies; one that dies right here is cleared up by `remove`.
+      rmSync(stagedPath(key));
       const hash = createHash('sha256');
-      await pipeline(
-        content,
-        async function* (pieces: Content) {
-          for await (const piece of pieces) {
-            hash.update(piece);
-            yield piece;
-          }
-        },
-        createWriteStream(path, { flags: 'wx', mode: 0o600 }),
-      );
-      const { size } = await stat(path);
-      const answer = await this.#send('PUT', key, {}, { path, size, sha256: hash.digest('hex') });
+      let size = 0;
+      for await (const piece of content) {
+        hash.update(piece);
+        await file.appendFile(piece);
+        size += piece.length;
+      }
+      const answer = await this.#send('PUT', key, {}, { file, size, sha256: hash.digest('hex') });
       await requireStatus(answer, [200], `PUT ${key}`);
     } finally {
-      await rm(path, { force: true });
+      await file.close();
     }
   }
 
@@ -62,6 +62,7 @@ export class S3Store implements FileStore {
   }
 
   async remove(key: string): Promise<void> {
+    await rm(stagedPath(key), { force: true });
     await requireStatus(await this.#send('DELETE', key), [200, 204, 404], `DELETE ${key}`);
   }
 
@@ -117,7 +118,7 @@ export class S3Store implements FileStore {
       request.on('response', resolve).on('error', reject);
       request.on('timeout', () => request.destroy(new Error('Nothing moves.')));
       if (staged === undefined) request.end();
-      else pipeline(createReadStream(staged.path), request).catch(reject);
+      else pipeline(bytesOf(staged), request).catch(reject);
     });
   }
 
@@ -127,6 +128,20 @@ export class S3Store implements FileStore {
       endpoint === undefined ? `https://${bucket}.s3.${region}.amazonaws.com` : `${endpoint}/${bucket}`;
     const path = `${prefix}${key}`.split('/').map(encodeURIComponent).join('/');
     return `${base}/${path}`;
+  }
+}
+
+function stagedPath(key: string): string {
+  return join(tmpdir(), `assay-${key}`);
+}
+
+/** Leaves the file open, as it may be sent again. */
+async function* bytesOf({ file, size }: Staged): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < size;) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE), 0, PIECE, at);
+    if (bytesRead === 0) throw new Error('The staged bytes end too soon.');
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
   }
 }
 

@@ -113,7 +113,7 @@ describe('Operation 1: delete a vulnerability tag', () => {
         credential_id: expect.any(String),
         address: '127.0.0.1',
         request_id: response.headers.get('x-request-id'),
-        before: JSON.stringify({ name: 'Old', vulnerabilities: 1 }),
+        before: JSON.stringify({ name: 'Old', editable: true, vulnerabilities: 1 }),
         after: null,
       },
     ]);

@@ -196,6 +196,8 @@ describe('Operation 6: ban or delete a user', () => {
             email: invited.email,
             name: 'Ivy',
             admin: false,
+            staff: false,
+            assigned_to: [],
             assessments: [assessment.uid],
             groups: [{ group_id: group.id, role: 'infra_admin' }],
           }),

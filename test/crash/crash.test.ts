@@ -1,99 +1,37 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/open.ts';
 import type { TestDatabase } from '../harness/database.ts';
 import { engine, send } from '../harness/server.ts';
 import { createDurableDatabase } from './durable-database.ts';
+import { type Release, releaseOver } from './killed-server.ts';
 
-const ROUNDS = 3;
-const WRITERS = 32;
+const ROUNDS = 2;
+const WRITERS = 16;
 /** The server is killed once so many writes of a round were acknowledged, with others on their way. */
-const ACKNOWLEDGED = 150;
+const ACKNOWLEDGED = 60;
 
-interface Process {
-  child: ChildProcess;
-  origin: string;
-}
-
-/** Where the database is in no folder, commands need one. */
-const masterKey = randomBytes(32).toString('base64');
 let database: TestDatabase;
+let release: Release;
 let token = '';
-let running: Process | undefined;
 
 beforeAll(async () => {
   database = await createDurableDatabase();
-  await command('organization', 'create', 'acme', '--name', 'Acme');
-  await command('user', 'create', '--email', 'admin@acme.example', '--organization', 'acme', '--admin');
-  token = (
-    JSON.parse(await command('token', 'create', '--user', 'admin@acme.example', '--json')) as {
-      token: string;
-    }
-  ).token;
+  release = releaseOver(database);
+  await release.command('organization', 'create', 'acme', '--name', 'Acme');
+  const admin = ['--email', 'admin@acme.example', '--organization', 'acme', '--admin'];
+  await release.command('user', 'create', ...admin);
+  const created = await release.command('token', 'create', '--user', 'admin@acme.example', '--json');
+  token = (JSON.parse(created) as { token: string }).token;
 });
 afterAll(async () => {
-  await kill(running);
+  await release.end();
   await database.drop();
 });
 
-function start(args: readonly string[]): ChildProcess {
-  return spawn(
-    process.execPath,
-    [join(inject('release'), 'dist/main.js'), ...args, '--data', database.dataDirectory],
-    {
-      env: {
-        ...process.env,
-        ASSAY_RATE_LIMIT: '0',
-        ASSAY_LOG_LEVEL: 'silent',
-        ...(database.databaseUrl === undefined
-          ? {}
-          : { ASSAY_DATABASE_URL: database.databaseUrl, ASSAY_MASTER_KEY: masterKey }),
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
-}
-
-async function command(...args: string[]): Promise<string> {
-  const child = start(args);
-  let output = '';
-  let errors = '';
-  child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-  const [code] = (await once(child, 'close')) as [number];
-  if (code !== 0) throw new Error(`${args.join(' ')}: ${errors}`);
-  return output;
-}
-
-async function serve(): Promise<Process> {
-  const child = start(['serve', '--port', '0', '--no-demo']);
-  const origin = await new Promise<string>((resolve, reject) => {
-    let output = '';
-    const read = (chunk: Buffer): void => {
-      output += chunk.toString();
-      const found = /assay listening on (http:\/\/\S+)/.exec(output)?.[1];
-      if (found !== undefined) resolve(found);
-    };
-    child.stdout?.on('data', read);
-    child.stderr?.on('data', read);
-    child.once('exit', () => reject(new Error(output)));
-  });
-  return { child, origin };
-}
-
-async function kill(server: Process | undefined): Promise<void> {
-  if (server === undefined || server.child.exitCode !== null || server.child.signalCode !== null) return;
-  const gone = once(server.child, 'exit');
-  server.child.kill('SIGKILL');
-  await gone;
-}
-
+const TAGS = '/api/tagging/v1.0/organizations/acme/tags';
 const createTag = (origin: string, name: string) =>
-  send(origin, 'POST', '/api/tagging/v1.0/organizations/acme/tags', { token, body: { tags: [{ name }] } });
+  send(origin, 'POST', TAGS, { token, body: { tags: [{ name }] } });
 
 describe('A server that is killed while it writes', () => {
   it.runIf(engine() === 'postgres')('writes to a PostgreSQL that waits for the disk', async () => {
@@ -109,8 +47,7 @@ describe('A server that is killed while it writes', () => {
   it('has every acknowledged write when it starts again', async () => {
     const acknowledged: string[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      const server = await serve();
-      running = server;
+      const server = await release.serve();
       const target = acknowledged.length + ACKNOWLEDGED;
       let interrupted = 0;
       const write = async (writer: number): Promise<void> => {
@@ -124,21 +61,19 @@ describe('A server that is killed while it writes', () => {
           if (response.status === 503) return;
           expect(response.status).toBe(201);
           acknowledged.push(name);
-          if (acknowledged.length === target) server.child.kill('SIGKILL');
+          if (acknowledged.length === target) void server.kill();
         }
       };
       await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
       expect(interrupted).toBeGreaterThan(0);
     }
 
-    const server = await serve();
-    running = server;
-    const lost: string[] = [];
-    for (const name of acknowledged) {
-      // A name that is there cannot be created again.
-      if ((await createTag(server.origin, name)).status !== 409) lost.push(name);
-    }
+    const server = await release.serve();
+    const tags = await send(server.origin, 'GET', `${TAGS}?perPage=5000`, { token });
+    const names = (tags.body as { name: string }[]).map(({ name }) => name);
+    const lost = acknowledged.filter((name) => !names.includes(name));
     expect(acknowledged.length).toBeGreaterThanOrEqual(ROUNDS * ACKNOWLEDGED);
     expect(lost).toEqual([]);
+    expect(new Set(names).size).toBe(names.length);
   }, 120_000);
 });

@@ -192,7 +192,7 @@ export async function deleteAsset(
       criticality: row.criticality,
       writable_by: row.writable_by,
       tags: asset?.tags.map(({ name }) => name) ?? [],
-      listings: asset?.listings.map((one) => one.uid) ?? [],
+      listings: asset?.listings ?? [],
       open_ports: asset?.openPorts ?? 0,
       created_at: row.created_at,
     },

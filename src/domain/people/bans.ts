@@ -9,6 +9,7 @@ import { Failure, missing } from '../shared/failure.ts';
 import { type Expected, requireVersion } from '../shared/versions.ts';
 import { leaveAllGroups } from '../assessments/groups.ts';
 import { credentialsChanged } from '../tokens/credentials.ts';
+import { assignmentOf } from './users.ts';
 
 /** A user whom nobody can sign in as any more. */
 export interface BannedUser {
@@ -196,6 +197,8 @@ export async function banUser(
     });
     return { ...banned, version };
   }
+  const given = await assessmentsWithAccess(tx, { user: user.id });
+  const assignedTo = await assignmentOf(tx, user.id);
   const groups = await leaveAllGroups(tx, user.id);
   await tx.deleteFrom('users').where('id', '=', id).execute();
   const { uid, email, name } = user;
@@ -203,7 +206,16 @@ export async function banUser(
   await recordChange(tx, act, {
     ...event,
     action: 'user.delete',
-    before: { uid, email, name, admin: banned.admin, assessments: banned.assessmentIds, groups },
+    before: {
+      uid,
+      email,
+      name,
+      admin: banned.admin,
+      staff: user.staff === 1,
+      assigned_to: assignedTo,
+      assessments: given.map((assessment) => assessment.uid),
+      groups,
+    },
     after: null,
   });
   return { ...banned, version, accepted: false, deleted: true };

@@ -208,7 +208,8 @@ export async function createOrganizationAs(
 }
 
 /** @returns the uids of the organizations that a staff user is assigned to */
-async function assignmentOf(db: Reader, userId: number): Promise<string[]> {
+/** @returns the uids of the organizations that a staff user is assigned to */
+export async function assignmentOf(db: Reader, userId: number): Promise<string[]> {
   const rows = await db
     .selectFrom('staff_organizations')
     .innerJoin('organizations', 'organizations.id', 'staff_organizations.organization_id')

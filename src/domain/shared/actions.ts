@@ -141,11 +141,3 @@ export function exportedBy(action: ExportAction): ExportedObject {
 export type RefusedObject = {
   [A in keyof Refusals]: { action: A; object: readonly [type: Refusals[A], id: string | number | null] };
 }[keyof Refusals];
-
-/** Every action that an event may have. What became of refusals that are more than are kept is `refusal.more`. */
-export const ACTIONS: readonly string[] = [
-  ...Object.keys(CHANGES),
-  ...Object.keys(EXPORTS),
-  ...Object.keys(REFUSALS),
-  'refusal.more',
-];

@@ -184,8 +184,8 @@ export async function decideRetest(
     action: 'retest.decide',
     object: ['retest', id],
     organizationId,
-    before: { status: 'requested' },
-    after,
+    before: { status: 'requested', ...(message === undefined ? {} : { decision_message: null }) },
+    after: { status, ...(message === undefined ? {} : { decision_message: message }) },
   });
   if (vulnerability.status_id === PENDING_VERIFICATION)
     await move(tx, act, vulnerability, statusAfter(status, vulnerability));

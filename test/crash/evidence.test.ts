@@ -1,0 +1,244 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import S3rver from 's3rver';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { type Context, openContext } from '../../src/context.ts';
+import { unusedContents } from '../../src/jobs/unused-contents.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { send, type TestResponse } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+import { type Release, releaseOver } from './killed-server.ts';
+
+const WRITERS = 6;
+/** The server is killed once so many writes of a round were acknowledged, with others on their way. */
+const ACKNOWLEDGED = 20;
+const DAY = 86_400_000;
+/** More than a piece of any store. */
+const LARGE = 300 * 1024;
+
+/** What is sent, and sent again as it was. */
+interface Sent {
+  path: string;
+  key: string;
+  headers: Record<string, string>;
+  bytes: Buffer<ArrayBuffer>;
+  /** What was answered before the server died. */
+  acknowledged?: string;
+}
+
+/** A finding to be reported, and then its evidence. */
+interface Finding {
+  title: string;
+  content: Buffer;
+  report: Sent;
+  upload?: Sent;
+}
+
+let database: TestDatabase;
+let release: Release;
+/** Of the test's own process, over the same database and store. */
+let context: Context;
+let assessment: string;
+let token: string;
+let s3: S3rver | undefined;
+
+let store = '';
+
+beforeEach(async () => {
+  // What a process has written outlives it without a wait for the disk.
+  database = await createTestDatabase();
+});
+afterEach(async () => {
+  await release.end();
+  await context.db.close();
+  await s3?.close();
+  s3 = undefined;
+  await database.drop();
+});
+
+async function open(name: string): Promise<void> {
+  store = name;
+  release = releaseOver(database, name === 's3' ? await startS3() : {});
+  context = await openContext(loadConfig({}, release.environment), { write: () => undefined });
+  const world = worldOf({ context } as Parameters<typeof worldOf>[0]);
+  const { uid } = await world.organization();
+  assessment = (await world.assessment(uid)).uid;
+  ({ token } = await world.user({ organization: uid, admin: true }));
+}
+
+async function startS3(): Promise<Record<string, string>> {
+  s3 = new S3rver({
+    port: 0,
+    address: '127.0.0.1',
+    silent: true,
+    directory: join(database.dataDirectory, 's3'),
+    configureBuckets: [{ name: 'evidence', configs: [] }],
+  });
+  const { port } = await s3.run();
+  return {
+    ASSAY_ATTACHMENTS: 's3://evidence/kept',
+    AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+    AWS_ACCESS_KEY_ID: 'S3RVER',
+    AWS_SECRET_ACCESS_KEY: 'S3RVER',
+  };
+}
+
+/** @returns the keys of what the store has, finished or not, without asking the product */
+async function keysStored(): Promise<string[]> {
+  const folder = join(database.dataDirectory, store === 's3' ? 's3/evidence/kept' : 'attachments');
+  const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
+  return [
+    ...new Set(names.flatMap((name) => /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(name) ?? [])),
+  ].sort();
+}
+const blobs = async () =>
+  (await context.db.read.selectFrom('blobs').select('key').execute()).map(({ key }) => key).sort();
+const files = () => context.db.read.selectFrom('files').select(['sha256', 'blob_key as key']).execute();
+
+function multipart(contents: readonly Buffer[]): Pick<Sent, 'headers' | 'bytes'> {
+  const pieces = contents.flatMap((content, number) => [
+    Buffer.from(`--x\r\nContent-Disposition: form-data; name="file"; filename="${number}"\r\n\r\n`),
+    content,
+    Buffer.from('\r\n'),
+  ]);
+  return {
+    headers: { 'content-type': 'multipart/form-data; boundary=x' },
+    bytes: Buffer.concat([...pieces, Buffer.from('--x--\r\n')]),
+  };
+}
+
+const put = (origin: string, { path, key, headers, bytes }: Sent): Promise<TestResponse> =>
+  send(origin, 'POST', path, { token, headers: { ...headers, 'idempotency-key': key }, bytes });
+
+function findingOf(round: number, writer: number, number: number): Finding {
+  const title = `finding-${round}-${writer}-${number}`;
+  // Every other one is the same file as others send at the same time.
+  const content = Buffer.alloc(20_000, number % 2 === 0 ? `shared ${round}-${number}` : title);
+  const body = { assessment_id: assessment, title, severity: 'Low' };
+  const bytes = Buffer.from(JSON.stringify(body));
+  return { title, content, report: { path: '/v1/vulnerabilities', key: title, headers: {}, bytes } };
+}
+
+const uploadOf = (id: number, key: string, contents: readonly Buffer[]): Sent => ({
+  path: `/v1/vulnerabilities/${id}/attachments`,
+  key,
+  ...multipart(contents),
+});
+
+/** Sends the beginning of an upload, and keeps the rest. */
+async function begin(origin: string, { path, key, headers, bytes }: Sent, until: number): Promise<Socket> {
+  const socket = connect(Number(new URL(origin).port), '127.0.0.1');
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  const head = { authorization: `Bearer ${token}`, ...headers, 'idempotency-key': key };
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${bytes.length}\r\n${lines.join('')}\r\n`,
+  );
+  socket.write(bytes.subarray(0, until));
+  return socket;
+}
+
+describe.each(['folder', 's3'])('A server that is killed while it takes evidence into its %s', (name) => {
+  it('has what it acknowledged once, whatever is repeated, and keeps nothing else for ever', async () => {
+    await open(name);
+    const findings: Finding[] = [];
+    const halves: Sent[] = [];
+
+    for (let round = 0; round < 2; round += 1) {
+      const server = await release.serve();
+      // One upload whose first file is whole in the store and whose second is half there, and has no row.
+      const held = findingOf(round, WRITERS, 1);
+      findings.push(held);
+      const { body } = await put(server.origin, held.report);
+      const [whole, half] = [Buffer.alloc(LARGE, `whole ${round}`), Buffer.alloc(2 * LARGE, `half ${round}`)];
+      held.content = whole;
+      held.upload = uploadOf(body.id, `${held.title}-evidence`, [whole, half]);
+      halves.push(held.upload);
+      const known = await blobs();
+      const socket = await begin(server.origin, held.upload, 2 * LARGE);
+      await expect.poll(async () => (await blobs()).length, { timeout: 10_000 }).toBe(known.length + 2);
+
+      let [acknowledged, interrupted] = [0, 0];
+      const isAcknowledged = async (sent: Sent): Promise<TestResponse | undefined> => {
+        const response = await put(server.origin, sent).catch(() => undefined);
+        if (response === undefined) interrupted += 1;
+        if (response?.status !== 201) return undefined;
+        sent.acknowledged = response.text;
+        acknowledged += 1;
+        if (acknowledged === ACKNOWLEDGED) void server.kill();
+        return response;
+      };
+      const write = async (writer: number): Promise<void> => {
+        for (let number = 0; ; number += 1) {
+          const finding = findingOf(round, writer, number);
+          findings.push(finding);
+          const reported = await isAcknowledged(finding.report);
+          if (reported === undefined) return;
+          finding.upload = uploadOf(reported.body.id, `${finding.title}-evidence`, [finding.content]);
+          if ((await isAcknowledged(finding.upload)) === undefined) return;
+        }
+      };
+      await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
+      socket.destroy();
+      expect(interrupted).toBeGreaterThan(0);
+      expect(acknowledged).toBeGreaterThanOrEqual(ACKNOWLEDGED);
+    }
+
+    // No content is there of which the database knows nothing, nor a file whose content is not there.
+    const known = new Set(await blobs());
+    const stored = await keysStored();
+    expect(stored.filter((key) => !known.has(key))).toEqual([]);
+    expect((await files()).filter(({ key }) => !stored.includes(key))).toEqual([]);
+
+    const server = await release.serve();
+    const repeat = async (finding: Finding): Promise<void> => {
+      const reported = await put(server.origin, finding.report);
+      finding.upload ??= uploadOf(reported.body.id, `${finding.title}-evidence`, [finding.content]);
+      const uploaded = await put(server.origin, finding.upload);
+      for (const [sent, response] of [
+        [finding.report, reported],
+        [finding.upload, uploaded],
+      ] as const) {
+        expect([sent.key, response.status]).toEqual([sent.key, 201]);
+        if (sent.acknowledged !== undefined) {
+          expect(response.text).toBe(sent.acknowledged);
+          expect(response.headers.get('idempotency-replayed')).toBe('true');
+        }
+        sent.acknowledged = response.text;
+      }
+    };
+    for (let again = 0; again < 2; again += 1) await Promise.all(findings.map(repeat));
+
+    const list = await send(server.origin, 'GET', '/v1/vulnerabilities?page[size]=200', { token });
+    const rows = list.body as { id: number; title: string; attachments: { sha256: string; url: string }[] }[];
+    expect(rows.map(({ title }) => title).sort()).toEqual(findings.map(({ title }) => title).sort());
+    for (const { title, content, upload } of findings) {
+      const attachments = rows.find((row) => row.title === title)?.attachments ?? [];
+      expect(attachments).toHaveLength(halves.includes(upload as Sent) ? 2 : 1);
+      const [first] = attachments;
+      expect(first?.sha256).toBe(createHash('sha256').update(content).digest('hex'));
+      const download = await fetch(server.origin + new URL(first?.url ?? '').pathname, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      expect(Buffer.from(await download.arrayBuffer()).equals(content)).toBe(true);
+    }
+    await server.kill();
+
+    // What died with the requests is taken away by the job, and nothing that is somebody's.
+    const announced = await blobs();
+    expect(announced.length).toBeGreaterThan((await files()).length);
+    context.clock = () => Date.now() + DAY + 60_000;
+    await unusedContents(context).run({ signal: new AbortController().signal } as never);
+    const kept = (await files()).map(({ key }) => key).sort();
+    expect(await blobs()).toEqual(kept);
+    expect(await keysStored()).toEqual(kept);
+    expect(readdirSync(tmpdir()).filter((file) => announced.some((key) => file.includes(key)))).toEqual([]);
+    expect(new Set((await files()).map(({ sha256 }) => sha256)).size).toBe(kept.length);
+  }, 120_000);
+});

@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import type { TestDatabase } from '../harness/database.ts';
+
+export interface ServerProcess {
+  origin: string;
+  /** Takes its power away, so that it does nothing any more. */
+  kill(): Promise<void>;
+}
+
+/** The product as it is released, in processes of its own over one database. */
+export interface Release {
+  /** What its processes have in their environment beside that of the test. */
+  environment: Readonly<Record<string, string>>;
+  /** Runs a command to its end. @returns what it printed */
+  command(...args: string[]): Promise<string>;
+  /** Starts a server on a free port. */
+  serve(): Promise<ServerProcess>;
+  /** Kills what still runs. */
+  end(): Promise<void>;
+}
+
+/** @param settings environment variables beside those of the database */
+export function releaseOver(
+  { dataDirectory, databaseUrl }: TestDatabase,
+  settings: Record<string, string> = {},
+): Release {
+  const running = new Set<ChildProcess>();
+  const environment: Record<string, string> = {
+    ASSAY_DATA: dataDirectory,
+    ASSAY_RATE_LIMIT: '0',
+    ASSAY_LOG_LEVEL: 'silent',
+    // Where the database is in no folder, commands need a key.
+    ...(databaseUrl === undefined
+      ? {}
+      : { ASSAY_DATABASE_URL: databaseUrl, ASSAY_MASTER_KEY: randomBytes(32).toString('base64') }),
+    ...settings,
+  };
+
+  function start(args: readonly string[]): ChildProcess {
+    const child = spawn(process.execPath, [join(inject('release'), 'dist/main.js'), ...args], {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    running.add(child);
+    child.once('exit', () => running.delete(child));
+    return child;
+  }
+
+  async function kill(child: ChildProcess): Promise<void> {
+    if (!running.has(child)) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  }
+
+  return {
+    environment,
+    async command(...args) {
+      const child = start(args);
+      let output = '';
+      let errors = '';
+      child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+      const [code] = (await once(child, 'close')) as [number];
+      if (code !== 0) throw new Error(`${args.join(' ')}: ${errors}`);
+      return output;
+    },
+    async serve() {
+      const child = start(['serve', '--port', '0', '--no-demo']);
+      const origin = await new Promise<string>((resolve, reject) => {
+        let output = '';
+        const read = (chunk: Buffer): void => {
+          output += chunk.toString();
+          const found = /assay listening on (http:\/\/\S+)/.exec(output)?.[1];
+          if (found !== undefined) resolve(found);
+        };
+        child.stdout?.on('data', read);
+        child.stderr?.on('data', read);
+        child.once('exit', () => reject(new Error(output)));
+      });
+      return { origin, kill: () => kill(child) };
+    },
+    async end() {
+      await Promise.all([...running].map(kill));
+    },
+  };
+}

@@ -1,0 +1,233 @@
+import { createHash, createHmac, randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { toAttachmentStore } from '../../src/attachments-config.ts';
+import type { Database } from '../../src/db/engine.ts';
+import { openFileStore } from '../../src/files/file-store.ts';
+
+/**
+ * Signatures of version 4 (AWS General Reference, "Signature Version 4 signing process"), worked out here anew from what
+ * a server sees: s3rver, which the other tests have, believes every signature.
+ */
+
+const SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
+const ACCESS = 'AKIAIOSFODNN7EXAMPLE';
+
+interface Seen {
+  method: string;
+  url: string;
+  headers: IncomingMessage['headers'];
+  body: Buffer;
+  /** What is wrong with its signature. */
+  faults: string[];
+}
+
+let server: Server;
+let endpoint: string;
+let seen: Seen[] = [];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request;
+      const body = Buffer.concat(pieces);
+      const faults = faultsOf({ method, url, headers, body }, SECRET);
+      seen.push({ method, url, headers, body, faults });
+      response.statusCode = faults.length > 0 ? 403 : ({ PUT: 200, GET: 206, DELETE: 204 }[method] ?? 405);
+      response.end(method === 'GET' ? 'content' : '');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => new Promise((resolve) => server.close(resolve)));
+beforeEach(() => void (seen = []));
+
+const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex');
+const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
+
+/** RFC 3986: what is not unreserved is encoded, with capitals. */
+function encoded(text: string): string {
+  return [...Buffer.from(text)]
+    .map((byte) =>
+      /[A-Za-z0-9_.~-]/.test(String.fromCharCode(byte))
+        ? String.fromCharCode(byte)
+        : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`,
+    )
+    .join('');
+}
+
+/** @returns the signature of a request by these headers, in hex */
+function signatureOf(
+  { method, url, headers }: Pick<Seen, 'method' | 'url' | 'headers'>,
+  { signed, scope, secret }: { signed: readonly string[]; scope: string; secret: string },
+): string {
+  const [path = '', query = ''] = url.split('?');
+  const canonicalPath = path
+    .split('/')
+    .map((part) => encoded(decodeURIComponent(part)))
+    .join('/');
+  const canonicalQuery = [...new URLSearchParams(query)]
+    .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
+    .sort()
+    .join('&');
+  const lines = signed.map((name) => `${name}:${String(headers[name]).trim().replace(/ +/g, ' ')}\n`);
+  const canonical = [
+    method,
+    canonicalPath,
+    canonicalQuery,
+    lines.join(''),
+    signed.join(';'),
+    headers['x-amz-content-sha256'],
+  ].join('\n');
+  const text = ['AWS4-HMAC-SHA256', headers['x-amz-date'], scope, sha256(canonical)].join('\n');
+  const [date = '', region = '', service = ''] = scope.split('/');
+  const key = [date, region, service, 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${secret}`);
+  return hmac(key, text).toString('hex');
+}
+
+function faultsOf({ method, url, headers, body }: Omit<Seen, 'faults'>, secret: string): string[] {
+  const faults: string[] = [];
+  const [, access, scope = '', names = '', signature] =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
+      headers.authorization ?? '',
+    ) ?? [];
+  const signed = names.split(';');
+  if (access !== ACCESS) faults.push('another key');
+  if (names !== [...signed].sort().join(';')) faults.push('names of headers are out of order');
+  for (const name of Object.keys(headers))
+    if ((name === 'host' || name.startsWith('x-amz-')) && !signed.includes(name))
+      faults.push(`${name} is not signed`);
+  const date = String(headers['x-amz-date']);
+  if (!/^\d{8}T\d{6}Z$/.test(date) || !scope.startsWith(date.slice(0, 8))) faults.push('another day');
+  if (headers['x-amz-content-sha256'] !== sha256(body)) faults.push('another content');
+  if (signature !== signatureOf({ method, url, headers }, { signed, scope, secret }))
+    faults.push('another signature');
+  return faults;
+}
+
+function storeOf(settings: Record<string, string> = {}) {
+  const all: Record<string, string> = {
+    ASSAY_ATTACHMENTS: 's3://evidence',
+    AWS_ACCESS_KEY_ID: ACCESS,
+    AWS_SECRET_ACCESS_KEY: SECRET,
+    AWS_ENDPOINT_URL: endpoint,
+    ...settings,
+  };
+  // A store that is a bucket needs no database.
+  return openFileStore(
+    { attachments: toAttachmentStore((name) => all[name]), dataDirectory: '' },
+    undefined as unknown as Database,
+  );
+}
+
+async function* piecesOf(content: Buffer) {
+  for (let at = 0; at < content.length; at += 60_000) yield content.subarray(at, at + 60_000);
+}
+
+/** Writes, reads and removes under a key. */
+async function use(
+  store: ReturnType<typeof storeOf>,
+  key: string = randomUUID(),
+  content = Buffer.from('content'),
+) {
+  await store.write(key, piecesOf(content));
+  for await (const piece of store.read(key, 1, 5)) expect(piece.length).toBeGreaterThan(0);
+  await store.remove(key);
+}
+
+describe('What works the signature out', () => {
+  // AWS Signature Version 4 for S3, "Examples: GET object" and "PUT object".
+  const of = {
+    scope: '20130524/us-east-1/s3/aws4_request',
+    secret: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+  };
+  it('gives those that are published', () => {
+    const headers = { host: 'examplebucket.s3.amazonaws.com', 'x-amz-date': '20130524T000000Z' };
+    const get = { ...headers, range: 'bytes=0-9', 'x-amz-content-sha256': sha256('') };
+    expect(
+      signatureOf(
+        { method: 'GET', url: '/test.txt', headers: get },
+        { ...of, signed: ['host', 'range', 'x-amz-content-sha256', 'x-amz-date'] },
+      ),
+    ).toBe('f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41');
+    const put = {
+      ...headers,
+      date: 'Fri, 24 May 2013 00:00:00 GMT',
+      'x-amz-storage-class': 'REDUCED_REDUNDANCY',
+      'x-amz-content-sha256': sha256('Welcome to Amazon S3.'),
+    };
+    expect(
+      signatureOf(
+        { method: 'PUT', url: '/test%24file.text', headers: put },
+        { ...of, signed: ['date', 'host', 'x-amz-content-sha256', 'x-amz-date', 'x-amz-storage-class'] },
+      ),
+    ).toBe('98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd');
+  });
+});
+
+describe('The store in S3 signs what it sends', () => {
+  it('to write, to read a range and to remove', async () => {
+    const key = randomUUID();
+    const content = Buffer.alloc(300_000, 'evidence ');
+    await use(storeOf(), key, content);
+    expect(seen.map(({ method, url, faults }) => [method, url, faults])).toEqual([
+      ['PUT', `/evidence/${key}`, []],
+      ['GET', `/evidence/${key}`, []],
+      ['DELETE', `/evidence/${key}`, []],
+    ]);
+    expect(seen[0]?.body.equals(content)).toBe(true);
+    expect(seen[0]?.headers['content-length']).toBe(String(content.length));
+    expect(seen[1]?.headers.range).toBe('bytes=1-5');
+  });
+
+  it('for nothing at all', async () => {
+    await storeOf().write(randomUUID(), piecesOf(Buffer.alloc(0)));
+    expect(seen.map(({ method, faults }) => [method, faults])).toEqual([['PUT', []]]);
+  });
+
+  it.each([
+    'plain/of two',
+    "!'()*",
+    'a+b=c&d',
+    'ümlaut/報告',
+    '100%25',
+    'a%2Fb',
+    '~tilde_under-dash.dot',
+    '@:,;$',
+  ])('under the prefix %s', async (prefix) => {
+    const key = randomUUID();
+    await use(storeOf({ ASSAY_ATTACHMENTS: `s3://evidence/${prefix}` }), key);
+    expect(seen.flatMap(({ faults }) => faults)).toEqual([]);
+    const path = decodeURIComponent(new URL(`s3://evidence/${prefix}`).pathname);
+    expect(seen.map(({ url }) => decodeURIComponent(url))).toEqual(Array(3).fill(`/evidence${path}/${key}`));
+  });
+
+  it('with the token of temporary credentials, which is signed as well', async () => {
+    await use(storeOf({ AWS_SESSION_TOKEN: 'FQoGZXIvYXdzEBYaD+/=token' }));
+    expect(seen.map(({ faults }) => faults)).toEqual([[], [], []]);
+    for (const { headers } of seen) {
+      expect(headers['x-amz-security-token']).toBe('FQoGZXIvYXdzEBYaD+/=token');
+      expect(headers.authorization).toContain('x-amz-security-token');
+    }
+  });
+
+  it('for the region that is configured', async () => {
+    await use(storeOf({ AWS_REGION: 'eu-central-1' }));
+    expect(seen.map(({ faults }) => faults)).toEqual([[], [], []]);
+    for (const { headers } of seen)
+      expect(headers.authorization).toMatch(/\/\d{8}\/eu-central-1\/s3\/aws4_request,/);
+  });
+
+  it('so that another secret does not do', async () => {
+    const write = storeOf({ AWS_SECRET_ACCESS_KEY: 'another' }).write(
+      randomUUID(),
+      piecesOf(Buffer.from('x')),
+    );
+    await expect(write).rejects.toThrow(/with 403/);
+    expect(seen.map(({ faults }) => faults)).toEqual([['another signature']]);
+  });
+});
