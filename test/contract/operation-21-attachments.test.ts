@@ -540,6 +540,40 @@ describe('Operation 23: delete an attachment', () => {
   });
 });
 
+describe('Operation 20: delete a vulnerability', () => {
+  it('takes the contents of its attachments away, but for those that others have', async () => {
+    const [own, shared] = [randomBytes(1_000), randomBytes(1_000)];
+    await upload([
+      ['own', own],
+      ['again', own],
+      ['shared', shared],
+    ]);
+    const elsewhere = await world.vulnerability(assessment.uid);
+    const [kept] = (await upload([['shared', shared]], member, { path: pathOf('', elsewhere.id) })).body;
+    const keyOf = async (content: Buffer) =>
+      server.context.db.read
+        .selectFrom('files')
+        .select('blob_key')
+        .where('organization_id', '=', organization.id)
+        .where('sha256', '=', createHash('sha256').update(content).digest('hex'))
+        .executeTakeFirst();
+    const key = (await keyOf(own))?.blob_key ?? '';
+    const path = `/v1/vulnerabilities/${vulnerability.id}`;
+    expect((await server.request('DELETE', path, { token: admin.token })).status).toBe(204);
+    expect([await keyOf(own), await stored()]).toEqual([undefined, [sha256(shared)]]);
+    expect((await waiting()).map((blob) => blob.key)).toContain(key);
+    now += DAY + 1;
+    await removeUnused(server.context);
+    expect((await blobs()).map((blob) => blob.key)).not.toContain(key);
+    const pieces = server.context.files.read(key, 0, 999)[Symbol.asyncIterator]();
+    await expect(pieces.next()).rejects.toThrow();
+    now = START + 60_000;
+    vulnerability = elsewhere;
+    const content = await (await download(kept.id)).arrayBuffer();
+    expect(Buffer.from(content).equals(shared)).toBe(true);
+  });
+});
+
 describe('An attachment', () => {
   it('is told by 16 and 15 as 21 told it', async () => {
     const { body: attachments } = await upload([['told.txt', 'as it was', 'text/plain']]);

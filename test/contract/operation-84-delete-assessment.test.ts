@@ -57,6 +57,23 @@ describe('Operation 84: delete an assessment', () => {
     expect((await remove()).status).toBe(404);
   });
 
+  it('is counted no more: by the organization, by its group, and by its tags', async () => {
+    const group = await world.group(organization);
+    const { uid: grouped } = await world.assessment(organization, undefined, group.id);
+    const tag = await world.assessmentTag(grouped);
+    const { token } = admin;
+    const counts = async () => {
+      const of = await server.request('GET', `/v1/organizations/${organization}`, { token });
+      const groups = await server.request('GET', `/v1/assessment_groups/${group.id}`, { token });
+      const tags = await server.request('GET', '/v1/assessment_tags', { token });
+      const tagged = tags.body.find(({ id }: { id: number }) => id === tag.id);
+      return [of.body.assessment_count, groups.body.assessment_count, tagged?.count];
+    };
+    expect(await counts()).toEqual([2, 1, 1]);
+    expect((await server.request('DELETE', `/v1/assessments/${grouped}`, { token })).status).toBe(204);
+    expect(await counts()).toEqual([1, 0, 0]);
+  });
+
   it('409 while it has a vulnerability, closed or not, or a testing session', async () => {
     const used = await world.assessment(organization);
     await world.vulnerability(uid, { statusId: 5 });

@@ -219,6 +219,23 @@ describe('A token that is good', () => {
     expect(await status(await sign({ sub: banned.uid, jti: 'another' }))).toBe(401);
   });
 
+  it('does not come back when the ban ends; one that is issued afterwards is good', async () => {
+    const banned = await worldOf(server).user({ organization: 'acme', admin: true });
+    const path = `/v1/users/${banned.id}`;
+    const before = await sign({ sub: banned.uid });
+    expect(await status(before)).toBe(201);
+    expect((await server.request('DELETE', path, { token: user.token })).status).toBe(200);
+    now += 2_000;
+    const meanwhile = await sign({ sub: banned.uid, jti: 'meanwhile' });
+    now += 2_000;
+    const { status: done } = await server.request('PUT', `${path}?reactivate=true`, { token: user.token });
+    expect(done).toBe(200);
+    now += 2_000;
+    const undated = await sign({ sub: banned.uid, jti: 'undated', iat: undefined } as unknown as JWTPayload);
+    for (const token of [before, meanwhile, undated]) expect(await status(token)).toBe(401);
+    expect(await status(await sign({ sub: banned.uid, jti: 'afterwards' }))).toBe(201);
+  });
+
   it('loses at once what its account may no longer hold, and gets it back', async () => {
     const demoted = await worldOf(server).user({ organization: 'acme', admin: true });
     const token = await sign({ sub: demoted.uid, scope: 'tag_ow' });
