@@ -270,7 +270,7 @@ describe('Operation 78: delete an asset', () => {
     expect((await remove()).status).toBe(204);
     expect((await world.auditEvents()).at(-1)).toMatchObject({
       action: 'asset.delete',
-      before: expect.stringContaining(`"listings":["${uid}"]`),
+      before: expect.stringContaining(`"listings":[{"uid":"${uid}","scopeRules":[]}]`),
     });
   });
 
