@@ -2,14 +2,14 @@ import type { Transaction } from '../db/engine.ts';
 import { changeListingAssets, planListingChange } from '../domain/assessments/listings.ts';
 import { createAssetTags } from '../domain/assets/asset-tags.ts';
 import { createAsset, type NewAsset } from '../domain/assets/assets.ts';
-import { putPorts } from '../domain/assets/ports.ts';
 import { TAG_SCOPES } from '../auth/scopes.ts';
 import type { Chance } from './chance.ts';
-import { actOf, type Person } from './chronicle.ts';
+import { actOf, type Chronicle, type Person } from './chronicle.ts';
 import { estateOf } from './estate.ts';
 import type { DemoData } from './manifest.ts';
 import { ASSET_TAGS, type Programme } from './programmes.ts';
-import { fewPorts, manyPorts } from './services.ts';
+import { tellScans, type WatchedHost } from './scans.ts';
+import { fewServices, MANY_SERVICES } from './services.ts';
 import type { Host, Sighting } from './spots.ts';
 
 /** How many ordinary hosts were scanned. */
@@ -60,15 +60,15 @@ export interface LoadedAssets extends Pick<DemoData<unknown>, 'assets' | 'assetT
   uids: ReadonlyMap<string, string>;
 }
 
-/** Makes the assets with their ports, the listing and the tags. */
+/** Makes the assets, the listing and the tags, and has the hosts scanned. */
 export async function loadAssets(
-  tx: Transaction,
+  { tx, chronicle, chance }: { tx: Transaction; chronicle: Chronicle; chance: Chance },
   staff: Person,
+  organizationId: number,
   { organization, listed, assessment, manyPorts: many, uids }: Programme,
   assets: readonly NewAsset[],
   onHosts: readonly Sighting[],
   { start, now }: { start: number; now: number },
-  chance: Chance,
 ): Promise<LoadedAssets> {
   const act = actOf(staff, start);
   const created: { id: number; uid: string }[] = [];
@@ -81,11 +81,13 @@ export async function loadAssets(
   );
 
   const [host, webapp, clientOnly, bossOnly] = created as [Created, Created, Created, Created];
-  await putPorts(tx, host.id, many ? manyPorts(now, chance) : fewPorts(now, chance));
-  for (const { address } of scannedHosts(assets)) {
-    const found = onHosts.filter(({ asset }) => asset === address).map(({ spot }) => Number(spot.port));
-    await putPorts(tx, byLocation.get(address)?.id ?? 0, fewPorts(now, chance, found));
-  }
+  const watched: WatchedHost[] = scannedHosts(assets).map(({ address }) => {
+    const sure = onHosts.filter(({ asset }) => asset === address).map(({ spot }) => Number(spot.port));
+    return { address, sure, ...fewServices(chance, sure) };
+  });
+  const shown = many ? MANY_SERVICES : fewServices(chance);
+  watched.unshift({ address: assets[0]?.location ?? '', sure: [], ...shown });
+  tellScans({ tx, chronicle, chance }, staff, organizationId, watched, { start, now });
 
   await changeListingAssets(
     tx,

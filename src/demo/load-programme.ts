@@ -10,21 +10,24 @@ import {
 } from '../domain/assessments/groups.ts';
 import { logTestingSession } from '../domain/assessments/testing-sessions.ts';
 import { createOrganization } from '../domain/organizations/organizations.ts';
+import { banUserAs } from '../domain/people/bans.ts';
 import { createUser, type CreatedUser } from '../domain/people/users.ts';
 import { createVulnerabilityTag } from '../domain/vulnerabilities/vulnerability-tags.ts';
 import { type Chance, chanceOf } from './chance.ts';
-import { atWork, type Chronicle, type Person } from './chronicle.ts';
+import { actOf, atWork, type Chronicle, type Person } from './chronicle.ts';
 import { assetsOf, loadAssets, scannedHosts } from './load-assets.ts';
 import { tellFindings } from './load-findings.ts';
 import type { DemoOrganization } from './manifest.ts';
 import { peopleAt } from './people.ts';
-import { ACCOUNTS, ASSESSMENT_TAGS, EDITABLE_TAGS, FIXED_TAGS, type Programme } from './programmes.ts';
+import { ACCOUNTS, ASSESSMENT_TAGS, EDITABLE_TAGS, FIXED_TAGS, NOTES, type Programme } from './programmes.ts';
 import type { Evidence } from './evidence/stored.ts';
 import type { DemoSecrets } from './secrets.ts';
 import { sightingsOf } from './sightings.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+/** Which of the colleagues is banned by now; a member without a role over others. */
+const LEFT = 1;
 
 export interface Loading {
   tx: Transaction;
@@ -55,21 +58,30 @@ export async function loadProgramme(
   const group = await createAssessmentGroup(tx, begin, { organization: uid, name: programme.group });
   const { assessment, further } = programme;
   await createAssessment(tx, begin, { ...assessment, organization: uid, groupId: group.id });
-  for (const { about: _about, findings: _findings, ...other } of further)
-    await createAssessment(tx, begin, { ...other, organization: uid });
+  const groups = [group];
+  for (const name of programme.furtherGroups)
+    groups.push(await createAssessmentGroup(tx, begin, { organization: uid, name }));
+  for (const [
+    index,
+    { about: _about, findings: _findings, applications: _applications, ...other },
+  ] of further.entries()) {
+    const groupId = groups[1 + (index % programme.furtherGroups.length)]?.id;
+    await createAssessment(tx, begin, { ...other, organization: uid, groupId });
+  }
 
-  const users = await loadUsers(loading, programme, { organizationId: id, groupId: group.id }, chance);
+  const groupIds = groups.map(({ id: groupId }) => groupId);
+  const users = await loadUsers(loading, programme, { organizationId: id, groupIds }, chance);
   const tags = await loadTags(loading, programme);
   const assets = assetsOf(programme, chance);
   const seen = sightingsOf(programme, scannedHosts(assets));
   const made = await loadAssets(
-    tx,
+    { ...loading, chance },
     testers[0] as Person,
+    id,
     programme,
     assets,
     seen.flatMap(({ sightings }) => sightings),
     { start, now: act.now },
-    chance,
   );
 
   const { admin, member, spare } = users;
@@ -119,7 +131,10 @@ function plain({ organizationId: _organization, admin: _admin, ...user }: Person
 async function loadUsers(
   { tx, act, chronicle, secrets, start }: Loading,
   { organization: { uid: organization }, domain, assessment, colleagues }: Programme,
-  { organizationId, groupId }: { organizationId: number; groupId: number },
+  {
+    organizationId,
+    groupIds: [groupId = 0, ...furtherGroupIds],
+  }: { organizationId: number; groupIds: readonly number[] },
   chance: Chance,
 ): Promise<Record<keyof typeof ACCOUNTS, Person>> {
   const account = async (role: keyof typeof ACCOUNTS): Promise<Person> => {
@@ -133,8 +148,8 @@ async function loadUsers(
     );
     return { ...user, organizationId, admin };
   };
-  const join = (userUid: string, role: GroupRole, at: number) =>
-    addGroupMember(tx, { ...act, now: at }, { groupId, userUid, role });
+  const join = (userUid: string, role: GroupRole, at: number, of = groupId) =>
+    addGroupMember(tx, { ...act, now: at }, { groupId: of, userUid, role });
 
   const users = {
     admin: await account('admin'),
@@ -146,8 +161,10 @@ async function loadUsers(
   await join(users.admin.uid, 'rbac_group_admin', start);
   await join(users.member.uid, 'assessment_member', start);
   await join(users.spare.uid, 'assessment_member', start);
+  for (const further of furtherGroupIds) await join(users.admin.uid, 'rbac_group_admin', start, further);
   for (const { id } of [users.member, users.spare])
     await grantAssessmentAccess(tx, { ...act, now: start }, assessment.uid, id);
+  const colleagueIds = new Map<number, number>();
   for (const [index, person] of peopleAt(domain, colleagues).entries()) {
     const at = atWork(start + chance.between(1, 150) * DAY + chance.between(0, 23 * 60) * 60_000);
     chronicle.add(at, async (now) => {
@@ -156,8 +173,18 @@ async function loadUsers(
         { ...act, now },
         { ...person, organization, passwordHash: secrets.unknown },
       );
-      await join(colleague.uid, GROUP_ROLES[index % GROUP_ROLES.length] as GroupRole, now);
+      const role = GROUP_ROLES[index % GROUP_ROLES.length] as GroupRole;
+      await join(colleague.uid, role, now);
+      const further = furtherGroupIds[index % (2 * furtherGroupIds.length)];
+      if (further !== undefined) await join(colleague.uid, role, now, further);
+      colleagueIds.set(index, colleague.id);
     });
+    if (index === LEFT) {
+      // One has left the organization.
+      chronicle.add(atWork(at + 12 * DAY), (now) =>
+        banUserAs(tx, actOf(users.admin, now), colleagueIds.get(index) ?? 0),
+      );
+    }
   }
   return users;
 }
@@ -191,7 +218,11 @@ function tellSessions(
 ): void {
   const log = (tester: Person, startedAt: number, endedAt: number | null) => {
     chronicle.add(endedAt ?? startedAt, (now) =>
-      logTestingSession(tx, { ...act, now }, { assessment, testerId: tester.id, startedAt, endedAt }),
+      logTestingSession(
+        tx,
+        { ...act, now },
+        { assessment, testerId: tester.id, startedAt, endedAt, note: chance.pick(NOTES) },
+      ),
     );
   };
   const weeks = main ? Math.ceil((act.now - start) / (7 * DAY)) : 7;

@@ -10,6 +10,8 @@ export interface Programme {
   /** How many days after the first one it began. */
   later: number;
   group: string;
+  /** Other groups, in which the further assessments are by turns. */
+  furtherGroups: readonly [string, ...string[]];
   assessment: OneAssessment;
   /** Other assessments, to which the demo accounts have no access, and what was found there. */
   further: readonly (OneAssessment & {
@@ -46,6 +48,7 @@ export const PROGRAMMES: readonly [main: Programme, other: Programme] = [
     network: 20,
     later: 0,
     group: 'Web programme',
+    furtherGroups: ['Mobile programme', 'Internal networks'],
     assessment: {
       uid: 'acme-web-2026',
       name: 'Web programme 2026',
@@ -195,6 +198,7 @@ export const PROGRAMMES: readonly [main: Programme, other: Programme] = [
     network: 40,
     later: 14,
     group: 'Claims programme',
+    furtherGroups: ['Broker programme'],
     assessment: {
       uid: 'halden-claims-2026',
       name: 'Claims platform 2026',
@@ -303,4 +307,15 @@ export const ASSET_TAGS = [
   'payment data',
   'end of life',
   'third party',
+] as const;
+
+/** What testers write beside their hours. */
+export const NOTES = [
+  'Manual tests with two accounts of different customers.',
+  'Forms and uploads, and what follows from them.',
+  'Retests of last week, and the report.',
+  'API by its description, then what it does not describe.',
+  'Sessions and second factors.',
+  'Sign-in, reset and invitation.',
+  '',
 ] as const;

@@ -1,7 +1,7 @@
-import type { Port } from '../domain/assets/ports.ts';
 import type { Chance } from './chance.ts';
 
-type Service = readonly [
+/** What a scan finds at a port. */
+export type Service = readonly [
   number: number,
   protocol: 'tcp' | 'udp',
   service: string | null,
@@ -112,46 +112,22 @@ const CLOSED: readonly Service[] = [
   [9100, 'tcp', 'jetdirect', null, null, null, null],
 ];
 
-/** @returns every port of the host that the demo shows: more than a screen of open ones, and some that are closed now */
-export function manyPorts(now: number, chance: Chance): Port[] {
-  return [
-    ...OPEN.map((service) => portOf(service, 'open', now, chance)),
-    ...CLOSED.map((service) => portOf(service, 'closed', now, chance)),
-  ];
+export interface Services {
+  open: readonly Service[];
+  /** Open once, and closed by now. */
+  closed: readonly Service[];
 }
+
+/** Of the host that the demo shows: more than a screen of open ones, and some that are closed now. */
+export const MANY_SERVICES: Services = { open: OPEN, closed: CLOSED };
 
 /**
  * @param sure ports that are open
- * @returns the ports of an ordinary host
+ * @returns what an ordinary host has
  */
-export function fewPorts(now: number, chance: Chance, sure: readonly number[] = []): Port[] {
-  return [
-    ...OPEN.filter(([number]) => chance.happens(12) || sure.includes(number)).map((service) =>
-      portOf(service, 'open', now, chance),
-    ),
-    ...CLOSED.filter(() => chance.happens(10)).map((service) => portOf(service, 'closed', now, chance)),
-  ];
-}
-
-const DAY = 86_400_000;
-
-function portOf(
-  [number, protocol, service, banner, product, version, cpe]: Service,
-  state: 'open' | 'closed',
-  now: number,
-  chance: Chance,
-): Port {
-  const lastSeen = now - chance.between(1, 6) * DAY;
+export function fewServices(chance: Chance, sure: readonly number[] = []): Services {
   return {
-    number,
-    protocol,
-    observed_state: state,
-    service_name: service,
-    service_banner: banner,
-    product_name: product,
-    product_version: version,
-    cpe,
-    first_seen: lastSeen - chance.between(20, 150) * DAY,
-    last_seen: lastSeen,
+    open: OPEN.filter(([number]) => chance.happens(12) || sure.includes(number)),
+    closed: CLOSED.filter(() => chance.happens(10)),
   };
 }

@@ -115,6 +115,18 @@ describe('assay demo', () => {
         `select distinct tester_id from testing_sessions where assessment_id = (${inAssessment})`,
       );
       expect(testers).toHaveLength(2);
+      const { rows: notes } = await query(db, 'select distinct note from testing_sessions');
+      expect(notes.length).toBeGreaterThan(4);
+      const { rows: groups } = await query<{ groups: number }>(
+        db,
+        'select count(*) as groups from assessment_groups group by organization_id order by 1',
+      );
+      expect(groups.map((row) => Number(row.groups))).toEqual([2, 3]);
+      const { rows: banned } = await query(
+        db,
+        'select organization_id from users where banned_at is not null',
+      );
+      expect(banned).toHaveLength(2);
       const { rows: retests } = await query<{ status: string }>(db, 'select distinct status from retests');
       expect(retests.map(({ status }) => status).toSorted()).toEqual([
         'blocked',
@@ -198,6 +210,12 @@ describe('assay demo', () => {
       expect(await hours(here.assessment.uid, there.users.admin.token)).toBe(404);
       const ports = `/api/streaming/v1/${here.organization.uid}/assets/${here.assets.host}/ports`;
       expect((await send(server.origin, 'GET', ports, { token: member.token })).status).toBe(200);
+      const history = await send(server.origin, 'GET', `${ports}/history?per_page=1000`, {
+        token: member.token,
+      });
+      const events = history.body.data.attributes.events as { at: string; kind: string }[];
+      expect(new Set(events.map(({ kind }) => kind))).toEqual(new Set(['opened', 'closed', 'changed']));
+      expect(new Set(events.map(({ at }) => at)).size).toBeGreaterThan(2);
     }
     await server.stop();
   });

@@ -1,0 +1,112 @@
+import type { Transaction } from '../db/engine.ts';
+import { putHostScans, type ScannedHost } from '../domain/assets/host-scans.ts';
+import { type ObservedPort, PortCoverage } from '../domain/assets/port-observations.ts';
+import type { Chance } from './chance.ts';
+import { actOf, type Chronicle, type Person } from './chronicle.ts';
+import type { Service } from './services.ts';
+
+const DAY = 86_400_000;
+const WEEKS_BETWEEN = 4;
+const ALL_PORTS = new PortCoverage([
+  ['tcp', 1, 65_535],
+  ['udp', 1, 65_535],
+]);
+
+/** A host that is scanned again and again, and what answers there in the end. */
+export interface WatchedHost {
+  address: string;
+  open: readonly Service[];
+  closed: readonly Service[];
+  /** Ports that every scan finds open. */
+  sure: readonly number[];
+}
+
+/** Which scans see a service, by their numbers. */
+interface Life {
+  service: Service;
+  from: number;
+  until: number;
+  /** A scan that does not reach it. */
+  missedBy: number | undefined;
+  /** Until this scan it was of an older version. */
+  updatedBy: number;
+}
+
+/** Has somebody scan the hosts every four weeks: ports open, close, come back and get new versions. */
+export function tellScans(
+  { tx, chronicle, chance }: { tx: Transaction; chronicle: Chronicle; chance: Chance },
+  scanner: Person,
+  organizationId: number,
+  hosts: readonly WatchedHost[],
+  { start, now }: { start: number; now: number },
+): void {
+  const times: number[] = [];
+  // At night, and the last one a few days ago.
+  for (let at = now - chance.between(1, 6) * DAY; at > start; at -= WEEKS_BETWEEN * 7 * DAY)
+    times.unshift(at);
+  const lives = hosts.map((host) => ({ address: host.address, lives: livesOf(host, times.length, chance) }));
+  for (const [scan, at] of times.entries()) {
+    chronicle.add(at, (moment) =>
+      putHostScans(
+        tx,
+        actOf(scanner, moment),
+        organizationId,
+        ALL_PORTS,
+        lives.map(({ address, lives: services }): ScannedHost => ({
+          address,
+          complete: true,
+          unlistedStates: ['closed'],
+          seenAt: moment,
+          ports: services.flatMap((life) => observed(life, scan)),
+        })),
+      ),
+    );
+  }
+}
+
+function livesOf({ open, closed, sure }: WatchedHost, scans: number, chance: Chance): Life[] {
+  const last = scans - 1;
+  const lifeOf = (service: Service): Life => {
+    const from = chance.happens(70) ? 0 : chance.between(0, last);
+    const missedBy = chance.happens(8) ? chance.between(from + 1, last) : undefined;
+    return {
+      service,
+      from,
+      until: last,
+      missedBy: missedBy === last ? undefined : missedBy,
+      updatedBy: chance.happens(25) ? chance.between(from, last) : 0,
+    };
+  };
+  return [
+    ...open.map((service): Life => {
+      const life = lifeOf(service);
+      return sure.includes(service[0]) ? { ...life, from: 0, missedBy: undefined } : life;
+    }),
+    ...closed.map((service): Life => ({
+      service,
+      from: 0,
+      until: chance.between(0, Math.max(0, last - 1)),
+      missedBy: undefined,
+      updatedBy: 0,
+    })),
+  ];
+}
+
+function observed({ service, from, until, missedBy, updatedBy }: Life, scan: number): ObservedPort[] {
+  if (scan < from || scan > until || scan === missedBy) return [];
+  const [number, protocol, name, banner, product, version, cpe] =
+    scan < updatedBy ? olderOf(service) : service;
+  const state = 'open';
+  return [{ number, protocol, state, service: name, probed: true, banner, product, version, cpe }];
+}
+
+/** @returns the service as it was a version ago; the same one where no version is known */
+function olderOf(service: Service): Service {
+  const [number, protocol, name, banner, product, version, cpe] = service;
+  const older = version?.replace(/(\d+)(?=(?:\D+[01])*\D*$)/, (digits) =>
+    String(Math.max(0, Number(digits) - 1)),
+  );
+  if (typeof version !== 'string' || older === undefined) return service;
+  const inText = (text: string | null) => text?.replaceAll(version, older) ?? null;
+  return [number, protocol, name, inText(banner), product, older, inText(cpe)];
+}
