@@ -5,6 +5,7 @@ export const IGNORED_HEADER = 'Assay-Ignored';
 
 /** RFC 9110, section 5.6.2: no other name can break out of a header, and none is longer than people write. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/;
+const PARAMETER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z[\]]{1,64}$/;
 const MAX_NAMES = 10;
 
 export const IgnoredHeader = {
@@ -35,4 +36,19 @@ export function listIgnored(schema: TSchema): ((body: object) => string) | undef
     }
     return ignored.join(', ');
   };
+}
+
+export const IgnoredParametersHeader = {
+  type: 'string',
+  description:
+    'The parameters of the query that this list does not know, and ignored: at most ten, none longer than 64 characters.',
+  maxLength: 658,
+};
+
+/** @returns what the header says of a query: a filter that is misspelt is ignored, and the list holds more than was meant */
+export function ignoredParameters(known: ReadonlySet<string>, query: object): string {
+  return Object.keys(query)
+    .filter((name) => !known.has(name) && PARAMETER.test(name))
+    .slice(0, MAX_NAMES)
+    .join(', ');
 }

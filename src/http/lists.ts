@@ -7,6 +7,7 @@ import type { Chosen, Filters, Reading } from '../domain/shared/filters.ts';
 import { type List, type Piece, type Place, readPieces, type Selection } from '../domain/shared/lists.ts';
 import { cursorAt, placeAt } from './cursors.ts';
 import { beginDownload, inUtf8, MEDIA_TYPES, mediaTypeWanted } from './exports.ts';
+import { IGNORED_HEADER, IgnoredParametersHeader, ignoredParameters } from './ignored-properties.ts';
 import {
   filterParameters,
   type FilterWords,
@@ -89,6 +90,10 @@ export function listOperation<
     ...(fields === undefined ? {} : { fields: fieldsParameter(columns, fields.always) }),
   });
 
+  const names = Object.keys(query.properties);
+  // A list may be named without its last brackets; a log has no page numbers, and may be asked for one.
+  const known = new Set([...names, ...names.map((name) => name.replace(/\[\]$/, '')), style.page]);
+
   return operation({
     ...declared,
     method: 'GET',
@@ -98,13 +103,15 @@ export function listOperation<
       200: {
         description: 'A page of the list; one past the end is empty.',
         schema: Type.Array(declared.schema, { maxItems: MAX_ROWS }),
-        headers: pageHeaders(declared.style, log),
+        headers: { ...pageHeaders(declared.style, log), [IGNORED_HEADER]: IgnoredParametersHeader },
         ...(download === undefined ? {} : { otherTypes: MEDIA_TYPES.slice(1) }),
       },
     },
     async handler(request, reply) {
       const given = request.query as Readonly<Record<string, unknown>>;
       const reading: Reading = { db: context.db.read, caller: request.caller, now: context.clock() };
+      const ignored = ignoredParameters(known, given);
+      if (ignored !== '') reply.header(IGNORED_HEADER, ignored);
       const chosenFields = readFields(given['fields'], columns, fields?.always);
       const filters = readFilters(parameters, given) as Chosen<F>;
       const within = await declared.within?.(reading, request.params as never);

@@ -159,6 +159,14 @@ describe('Query strings', () => {
 
   it('may have a parameter that nobody knows, and values that nothing has', async () => {
     expect(await found('unknown[]=1&filter[unknown]=2')).toHaveLength(5);
+    const ignoredOf = async (list: string, query: string) =>
+      (await get(list, query, list === EVENTS ? staffToken : token)).headers.get('assay-ignored');
+    expect(await ignoredOf(TAGS, 'filter[serach]=a&page[size]=2&sort_by=x&a%0d%0ab=c')).toBe(
+      'filter[serach], sort_by',
+    );
+    expect(await ignoredOf(ASSET_TAGS, 'page=1&entityUid=0a&entityuid[]=b')).toBe('entityuid[]');
+    expect(await ignoredOf(ASSESSMENTS, 'filter[state]=active&filter[tag_id][]=1')).toBeNull();
+    expect(await ignoredOf(EVENTS, 'page[number]=2')).toBeNull();
     expect((await get(EVENTS, 'filter[user_id]=99999999999999999999')).body).toEqual([]);
     expect((await get(EVENTS, 'filter[action][]=%00&filter[action][]=none')).body).toEqual([]);
   });
