@@ -164,7 +164,9 @@ describe('Query strings', () => {
     expect(await ignoredOf(TAGS, 'filter[serach]=a&page[size]=2&sort_by=x&a%0d%0ab=c')).toBe(
       'filter[serach], sort_by',
     );
-    expect(await ignoredOf(ASSET_TAGS, 'page=1&entityUid=0a&entityuid[]=b')).toBe('entityuid[]');
+    expect(await ignoredOf(ASSET_TAGS, `page=1&entityUid=${'0a'.repeat(12)}&entityuid[]=b`)).toBe(
+      'entityuid[]',
+    );
     expect(await ignoredOf(ASSESSMENTS, 'filter[state]=active&filter[tag_id][]=1')).toBeNull();
     expect(await ignoredOf(EVENTS, 'page[number]=2')).toBeNull();
     expect((await get(EVENTS, 'filter[user_id]=99999999999999999999')).body).toEqual([]);

@@ -290,7 +290,7 @@ export async function* readPieces<Item, F extends Filters, O extends string>(
     else if (isWhole && took > LONG) size = Math.max(Math.floor(size / 2), 1);
     return piece;
   };
-  for (let next: Promise<Piece<Item>> | undefined = read(start); next !== undefined;) {
+  for (let next: Promise<Piece<Item>> | undefined = left > 0 ? read(start) : undefined; next !== undefined;) {
     const piece: Piece<Item> = await next;
     next = piece.last !== undefined && piece.full && left > 0 ? read(piece.last) : undefined;
     // Whoever takes no more does not learn of it.
