@@ -121,7 +121,7 @@ describe('assay demo', () => {
         db,
         'select count(*) as groups from assessment_groups group by organization_id order by 1',
       );
-      expect(groups.map((row) => Number(row.groups))).toEqual([2, 3]);
+      expect(groups.map((row) => row.groups)).toEqual([2, 3]);
       const { rows: banned } = await query(
         db,
         'select organization_id from users where banned_at is not null',
