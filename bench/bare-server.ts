@@ -1,114 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
-import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite';
 import { generateKeyPair, SignJWT } from 'jose';
-import pg from 'pg';
+import { connectPostgres, connectSqlite } from './bare-connection.ts';
 
 /**
  * The server that the product is measured against: `node:http`, the statements of each operation through the driver,
  * prepared once, and `JSON.stringify`. It checks nothing and nobody. Each write is one durable commit.
  */
 
-type Parameters = readonly unknown[];
-type Row = Record<string, any>;
-
-/** Runs statements, which are written with `?` and named by their text. */
-interface Statements {
-  all(sql: string, parameters: Parameters): Row[] | Promise<Row[]>;
-}
-
-interface Connection extends Statements {
-  /** One transaction, durable when it resolves. */
-  write<T>(unit: (statements: Statements) => Promise<T>): Promise<T>;
-  /** `column in (…)` for a list in one parameter. */
-  isOneOf(column: string): string;
-  /** What ends a select whose rows nobody else may change until the transaction ends. */
-  holding: string;
-}
-
-const POOL_SIZE = 20;
 const dataDirectory = process.argv[2] ?? 'data';
 const databaseUrl = process.env['ASSAY_DATABASE_URL'];
 const { privateKey: signingKey } = await generateKeyPair('ES256');
-const connection = databaseUrl === undefined ? sqlite() : postgres(databaseUrl);
-
-function sqlite(): Connection {
-  const open = (): Statements & { exec(sql: string): void } => {
-    const db = new DatabaseSync(join(dataDirectory, 'assay.db'), {
-      timeout: 30_000,
-      enableForeignKeyConstraints: true,
-    });
-    db.exec('pragma synchronous = full');
-    db.exec('pragma cache_size = -65536');
-    const prepared = new Map<string, StatementSyncInstance>();
-    return {
-      exec: (sql) => db.exec(sql),
-      all(sql, parameters) {
-        let statement = prepared.get(sql);
-        if (statement === undefined) prepared.set(sql, (statement = db.prepare(sql)));
-        return statement.all(
-          ...parameters.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value)),
-        ) as Row[];
-      },
-    };
-  };
-  const reader = open();
-  const writer = open();
-  let last: Promise<unknown> = Promise.resolve();
-  return {
-    all: reader.all,
-    isOneOf: (column) => `${column} in (select value from json_each(?))`,
-    holding: '',
-    write(unit) {
-      const run = async () => {
-        writer.exec('begin immediate');
-        const value = await unit(writer);
-        writer.exec('commit');
-        return value;
-      };
-      const turn = last.then(run, run);
-      last = turn;
-      return turn;
-    },
-  };
-}
-
-function postgres(url: string): Connection {
-  pg.types.setTypeParser(pg.types.builtins.INT8, Number);
-  const pool = new pg.Pool({ connectionString: url, max: POOL_SIZE });
-  const prepared = new Map<string, { name: string; text: string }>();
-  const on = (client: pg.Pool | pg.PoolClient): Statements => ({
-    async all(sql, parameters) {
-      let statement = prepared.get(sql);
-      if (statement === undefined) {
-        let count = 0;
-        const text = sql.replaceAll('?', () => `$${(count += 1)}`);
-        prepared.set(sql, (statement = { name: `bare_${prepared.size}`, text }));
-      }
-      return (await client.query({ ...statement, values: [...parameters] })).rows as Row[];
-    },
-  });
-  return {
-    all: on(pool).all,
-    isOneOf: (column) => `${column} = any(?)`,
-    holding: ' for no key update',
-    async write(unit) {
-      const client = await pool.connect();
-      try {
-        await client.query('begin');
-        const value = await unit(on(client));
-        await client.query('commit');
-        return value;
-      } catch (error) {
-        await client.query('rollback');
-        throw error;
-      } finally {
-        client.release();
-      }
-    },
-  };
-}
+const connection = databaseUrl === undefined ? connectSqlite(dataDirectory) : connectPostgres(databaseUrl);
 
 const { isOneOf, holding } = connection;
 
@@ -135,9 +38,14 @@ const TAG = `insert into vulnerability_taggings (organization_id, vulnerability_
   select vulnerabilities.organization_id, vulnerabilities.id, vulnerability_tags.id from vulnerabilities, vulnerability_tags
   where vulnerabilities.id = ? and ${isOneOf('vulnerability_tags.id')} returning tag_id`;
 const UNTAG = `delete from vulnerability_taggings where vulnerability_id = ? and ${isOneOf('tag_id')}`;
-const SET_STATUS = 'update vulnerabilities set status_id = ?, updated_at = ? where id = ?';
+const SET_STATUS = 'update vulnerabilities set status_id = ?, closed_at = ?, updated_at = ? where id = ?';
 const ATTACHMENTS =
   'select id, filename, content_type, file_size, created_at from attachments where vulnerability_id = ? order by id';
+
+const ASSESSMENT = 'select id, organization_id from assessments where uid = ? and organization_id = ?';
+const CREATE = `insert into vulnerabilities (organization_id, assessment_id, severity, status_id, status_set_at, created_at,
+  updated_at, created_by, first_seen_at, last_seen_at, title, description, title_key, description_key)
+  values (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`;
 
 const OWNER = `select id, kind from organizations where uid = ? and (organizations.id = ? or exists (
   select 1 from organization_group_members m where m.group_id = organizations.id and m.organization_id = ?))`;
@@ -186,6 +94,7 @@ const OPERATIONS: [method: string, path: RegExp, run: (call: Call) => Promise<un
   ['GET', /\/members$/, listMembers],
   ['GET', /\/ports$/, listPorts],
   ['PATCH', /\/vulnerabilities\/\d+$/, updateVulnerability],
+  ['POST', /\/vulnerabilities$/, createVulnerability],
   ['PATCH', /\/tags$/, changeTaggings],
   ['POST', /\/batchRemove$/, removeMember],
   ['POST', /:update$/, setCriticality],
@@ -221,13 +130,36 @@ async function updateVulnerability({ path, body }: Call): Promise<unknown> {
     const added = wanted.filter((tag) => !before.includes(tag));
     if (gone.length > 0) await tx.all(UNTAG, [id, gone]);
     if (added.length > 0) await tx.all(TAG, [id, added]);
-    await tx.all(SET_STATUS, [body.status_id, Date.now(), id]);
+    const now = Date.now();
+    await tx.all(SET_STATUS, [body.status_id, body.status_id >= 5 ? now : null, now, id]);
     return {
       ...vulnerability,
       status_id: body.status_id,
       tags,
       attachments: await tx.all(ATTACHMENTS, [id]),
     };
+  });
+}
+
+async function createVulnerability({ body }: Call): Promise<unknown> {
+  const { assessment_id: uid, title, severity, description } = body;
+  return connection.write(async (tx) => {
+    const [assessment] = await tx.all(ASSESSMENT, [uid, organizationId]);
+    const now = Date.now();
+    const keys = [title.toLowerCase(), description.toLowerCase()];
+    const row = [
+      assessment?.['organization_id'],
+      assessment?.['id'],
+      severity,
+      now,
+      now,
+      now,
+      adminId,
+      now,
+      now,
+    ];
+    const [created] = await tx.all(CREATE, [...row, title, description, ...keys]);
+    return { ...created, title, severity, description };
   });
 }
 

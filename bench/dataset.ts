@@ -123,9 +123,12 @@ export async function fillDatabase(
       description: 'Reflected input in the search form of the shop.',
       severity: 'High',
       status_id: 1,
+      status_set_at: START,
       cvss_score: 7.5,
       created_at: START,
       updated_at: START,
+      first_seen_at: START,
+      last_seen_at: START,
     })),
   );
   const tagNames = (count: number) =>

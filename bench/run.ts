@@ -62,6 +62,13 @@ const COMPARISONS: readonly Comparison[] = [
     target: { sqlite: 3, postgres: 0.7 },
   },
   {
+    workload: 'op18-create',
+    connections: CONNECTIONS,
+    requests: 4_000,
+    ratioOf: 'throughput',
+    target: { sqlite: 2, postgres: 0.7 },
+  },
+  {
     workload: 'op9-tagging',
     connections: CONNECTIONS,
     requests: 4_000,

@@ -69,6 +69,17 @@ const WORKLOADS = {
       tags: [pick(data.vulnerabilityTags, number), pick(data.vulnerabilityTags, number + 1)],
     },
   }),
+  // All into one assessment.
+  'op18-create': (data: Dataset, number: number): Request => ({
+    method: 'POST',
+    path: '/v1/vulnerabilities',
+    body: {
+      assessment_id: data.assessment,
+      title: `Reflected input ${number}`,
+      severity: 'High',
+      description: 'Reflected input in the search form of the shop.',
+    },
+  }),
   // Attaches what no request before attached, and detaches what the last one of the same tag did.
   'op9-tagging': (data: Dataset, number: number): Request => ({
     method: 'PATCH',

@@ -37,23 +37,47 @@ export async function addTallies(tx: Transaction, differences: readonly TallyDif
   await insertDifferences(tx, rowsOf(differences));
 }
 
-type DifferenceRow = readonly [kind: string, subject: number, bucket: string, amount: number];
+/** Sums what many changes do to the same counts, so that a unit of work writes each count once. */
+export class TallySums {
+  readonly #sums = new Map<string, Summed>();
 
-/** @returns a row for each count that changes, in one order */
-function rowsOf(
-  differences: readonly { kind: string; subject: number; bucket: string; amount: number }[],
-): DifferenceRow[] {
-  const merged = new Map<string, [string, number, string, number]>();
-  for (const { kind, subject, bucket, amount } of differences) {
-    const key = `${kind} ${subject} ${bucket}`;
-    const row = merged.get(key);
-    if (row === undefined) merged.set(key, [kind, subject, bucket, amount]);
-    else row[3] += amount;
+  add(differences: readonly Summed[]): void {
+    for (const { kind, subject, bucket, amount } of differences) {
+      const key = `${kind} ${subject} ${bucket}`;
+      const sum = this.#sums.get(key);
+      if (sum === undefined) this.#sums.set(key, { kind, subject, bucket, amount });
+      else sum.amount += amount;
+    }
   }
-  return [...merged]
-    .filter(([, row]) => row[3] !== 0)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, row]) => row);
+
+  /** @returns a row for each count that changes, in one order */
+  rows(): DifferenceRow[] {
+    return [...this.#sums]
+      .filter(([, { amount }]) => amount !== 0)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([, { kind, subject, bucket, amount }]) => [kind, subject, bucket, amount]);
+  }
+}
+
+interface Summed {
+  kind: string;
+  subject: number;
+  bucket: string;
+  amount: number;
+}
+
+/** A difference as it is written. */
+export type DifferenceRow = readonly [kind: string, subject: number, bucket: string, amount: number];
+
+/** The same as `addTallies`, of what is summed already. */
+export async function addTallyRows(tx: Transaction, rows: readonly DifferenceRow[]): Promise<void> {
+  await insertDifferences(tx, rows);
+}
+
+function rowsOf(differences: readonly Summed[]): DifferenceRow[] {
+  const sums = new TallySums();
+  sums.add(differences);
+  return sums.rows();
 }
 
 /** @returns the counts of these subjects */

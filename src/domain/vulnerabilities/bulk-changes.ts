@@ -105,11 +105,14 @@ async function undoChange(tx: Transaction, act: Act<Caller>, requestId: string):
 }
 
 async function write(tx: Transaction, act: Act, changes: readonly StateChange[]): Promise<void> {
-  if (changes.length > 0) {
-    const tags = new Set(changes.flatMap(({ held, after }) => [...held.state.tags, ...after.tags]));
-    await writeStates(tx, act, changes, await namesOfTags(tx, tags));
-  }
   await keepForUndo(tx, act, changes);
+  if (changes.length === 0) return;
+  const tags = new Set<number>();
+  for (const { held, after } of changes) {
+    for (const tag of held.state.tags) tags.add(tag);
+    for (const tag of after.tags) tags.add(tag);
+  }
+  await writeStates(tx, act, changes, await namesOfTags(tx, tags));
 }
 
 function afterOf({ state }: Held, set: ManySet, now: number, tagRule: TagRule | undefined): State {

@@ -6,7 +6,7 @@ import type { Reader, Transaction } from '../../db/engine.ts';
 import { eachList, holdingRows, isOneOf } from '../../db/portable.ts';
 import { recordChanges } from '../shared/audit.ts';
 import { listingWithin, reachOfAccount, reachParameters } from '../shared/reach.ts';
-import { addTallies } from '../shared/tallies.ts';
+import { addTallyRows, TallySums } from '../shared/tallies.ts';
 import { isClosed } from './catalogue.ts';
 import { statusTold } from './reached-vulnerabilities.ts';
 import { recordTimelines, type TimelineEntry } from './timeline.ts';
@@ -41,8 +41,8 @@ export interface StateChange {
   after: State;
 }
 
-/** So many rows a statement: one holds the event loop some milliseconds, and others are answered between them. */
-const AT_ONCE = 250;
+/** So many at once: what is written of them holds the event loop some milliseconds, and others are answered between. */
+const AT_ONCE = 100;
 
 /** @returns the list in pieces, with a turn of the event loop behind each */
 export async function* inPieces<T>(list: readonly T[]): AsyncGenerator<readonly T[]> {
@@ -156,14 +156,16 @@ export async function writeStates(
   changes: readonly StateChange[],
   tagNames: ReadonlyMap<number, string>,
 ): Promise<void> {
+  const sums = new TallySums();
+  const told = tellingOnce(tagNames);
   for await (const some of inPieces(changes)) {
     await updateRows(tx, act, some);
     await updateTags(tx, some);
-    await countChanges(tx, some);
+    await countChanges(tx, some, sums);
     await recordTimelines(
       tx,
       act,
-      some.flatMap((change) => timelineOf(change, tagNames)),
+      some.flatMap((change) => timelineOf(change, told)),
     );
     await recordChanges(
       tx,
@@ -173,12 +175,14 @@ export async function writeStates(
           action: 'vulnerability.update' as const,
           object: ['vulnerability', change.held.id] as const,
           organizationId: change.held.organizationId,
-          before: told(change, change.held.state),
-          after: told(change, change.after),
+          before: sideOf(change, change.held.state),
+          after: sideOf(change, change.after),
         },
       })),
     );
   }
+  // Thousands change few counts. Last, as others write of the same counts meanwhile.
+  for await (const rows of inPieces(sums.rows())) await addTallyRows(tx, rows);
 }
 
 async function updateRows(tx: Transaction, { now }: Act, changes: readonly StateChange[]): Promise<void> {
@@ -216,33 +220,54 @@ async function updateTags(tx: Transaction, changes: readonly StateChange[]): Pro
   await insertTaggings(tx, added);
 }
 
-async function countChanges(tx: Transaction, changes: readonly StateChange[]): Promise<void> {
+async function countChanges(
+  tx: Transaction,
+  changes: readonly StateChange[],
+  sums: TallySums,
+): Promise<void> {
   const moved = changes.filter(
     ({ held, after }) => isClosed(held.state.statusId) !== isClosed(after.statusId),
   );
   const ids = moved.map(({ held }) => held.id);
   const assets = ids.length === 0 ? new Map() : await linksOf(tx, 'vulnerability_assets', 'asset_id', ids);
-  await addTallies(
-    tx,
-    changes.flatMap(({ held, after }) => {
-      const counted = ({ statusId, severity, tags }: State) => ({
-        organizationId: held.organizationId,
-        assessmentId: held.assessmentId,
-        statusId,
-        severity,
-        tags,
-        assets: assets.get(held.id) ?? [],
-      });
-      return tallyDifferences(counted(held.state), counted(after));
-    }),
-  );
+  for (const { held, after } of changes) {
+    const counted = ({ statusId, severity, tags }: State, others: readonly number[]) => ({
+      organizationId: held.organizationId,
+      assessmentId: held.assessmentId,
+      statusId,
+      severity,
+      tags: tags.filter((tag) => !others.includes(tag)),
+      assets: assets.get(held.id) ?? [],
+    });
+    const { state } = held;
+    sums.add(tallyDifferences(counted(state, after.tags), counted(after, state.tags)));
+  }
 }
 
-function timelineOf({ held, after }: StateChange, tagNames: ReadonlyMap<number, string>): TimelineEntry[] {
+/** What entries tell of a status and of tags. */
+interface Telling {
+  status(id: number): object;
+  tags(ids: readonly number[]): object;
+}
+
+/** The same object for the same status and the same tags, as thousands have them, so that it is made into text once. */
+function tellingOnce(tagNames: ReadonlyMap<number, string>): Telling {
+  const kept = new Map<string, object>();
+  const once = (key: string, make: () => object): object => {
+    let one = kept.get(key);
+    if (one === undefined) kept.set(key, (one = make()));
+    return one;
+  };
+  return {
+    status: (id) => once(`status ${id}`, () => statusTold(id)),
+    tags: (ids) =>
+      once(`tags ${String(ids)}`, () => tagsTold(ids.map((id) => ({ id, name: tagNames.get(id) ?? '' })))),
+  };
+}
+
+function timelineOf({ held, after }: StateChange, told: Telling): TimelineEntry[] {
   const { id, organizationId, state } = held;
   const of = { organizationId, vulnerabilityId: id };
-  const named = (tags: readonly number[]) =>
-    tagsTold(tags.map((tag) => ({ id: tag, name: tagNames.get(tag) ?? '' })));
   const entries: TimelineEntry[] = [];
   const edited = editedOf(state, after);
   if (edited !== undefined) entries.push({ ...of, kind: 'edited', before: edited[0], after: edited[1] });
@@ -250,11 +275,11 @@ function timelineOf({ held, after }: StateChange, tagNames: ReadonlyMap<number, 
     entries.push({
       ...of,
       kind: 'status',
-      before: statusTold(state.statusId),
-      after: statusTold(after.statusId),
+      before: told.status(state.statusId),
+      after: told.status(after.statusId),
     });
   if (String(state.tags) !== String(after.tags))
-    entries.push({ ...of, kind: 'tags', before: named(state.tags), after: named(after.tags) });
+    entries.push({ ...of, kind: 'tags', before: told.tags(state.tags), after: told.tags(after.tags) });
   return entries;
 }
 
@@ -273,7 +298,7 @@ const EDITED = [
 ] as const;
 
 /** One side of an audit event: the members that differ. */
-function told({ held: { state }, after }: StateChange, side: State): object {
+function sideOf({ held: { state }, after }: StateChange, side: State): object {
   const members: Record<string, unknown> = {};
   if (state.statusId !== after.statusId) members['status_id'] = side.statusId;
   for (const [name, member] of EDITED) if (state[member] !== after[member]) members[name] = side[member];

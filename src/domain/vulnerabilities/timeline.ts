@@ -54,6 +54,14 @@ export async function recordTimelines(
   { actor, now }: Act,
   entries: readonly TimelineEntry[],
 ): Promise<void> {
+  // Entries of many vulnerabilities share what they tell.
+  const texts = new Map<object, string>();
+  const textOf = (told: object | null | undefined): string | null => {
+    if (told == null) return null;
+    let text = texts.get(told);
+    if (text === undefined) texts.set(told, (text = JSON.stringify(told)));
+    return text;
+  };
   await insertEntries(
     tx,
     entries.map((entry) => [
@@ -62,8 +70,8 @@ export async function recordTimelines(
       now,
       entry.kind,
       actor.userId,
-      entry.before == null ? null : JSON.stringify(entry.before),
-      entry.after == null ? null : JSON.stringify(entry.after),
+      textOf(entry.before),
+      textOf(entry.after),
       entry.commentId ?? null,
       entry.internal === true ? 1 : 0,
     ]),
