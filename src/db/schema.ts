@@ -4,6 +4,7 @@ import type { BulkChangesTables } from './schema/bulk-changes.ts';
 import type { EventsTables } from './schema/events.ts';
 import type { EvidenceTables } from './schema/evidence.ts';
 import type { FilesTables } from './schema/files.ts';
+import type { ImportsTables } from './schema/imports.ts';
 import type { JobsTables } from './schema/jobs.ts';
 import type { KeptAnswersTables } from './schema/kept-answers.ts';
 import type { OrganizationsTables } from './schema/organizations.ts';
@@ -28,6 +29,7 @@ export interface Tables
     VulnerabilitiesTables,
     EvidenceTables,
     AssetsTables,
+    ImportsTables,
     SignInTables,
     EventsTables,
     JobsTables,

@@ -4,6 +4,7 @@ import { bulkChangesTables } from './0001-initial/bulk-changes.ts';
 import { eventsTables } from './0001-initial/events.ts';
 import { evidenceTables } from './0001-initial/evidence.ts';
 import { filesTables } from './0001-initial/files.ts';
+import { importsTables } from './0001-initial/imports.ts';
 import { jobsTables } from './0001-initial/jobs.ts';
 import { keptAnswersTables } from './0001-initial/kept-answers.ts';
 import { organizationsTables } from './0001-initial/organizations.ts';
@@ -28,6 +29,7 @@ export const initial: Migration = {
     ...evidenceTables(dialect),
     ...assetsTables(dialect),
     ...vulnerabilityAssetsTables(dialect),
+    ...importsTables(dialect),
     ...vulnerabilitySearch(dialect),
     ...talliesTables(dialect),
     ...assetCounts(dialect),

@@ -1,0 +1,79 @@
+import type { Dialect } from '../migration.ts';
+
+/** Reports that were imported, and what scanners said of the findings in them. */
+export const importsTables = ({ id, int, text, table, clustered }: Dialect): string[] => [
+  // What narrows a list comes first; what is JSON is told as it is.
+  `create table imports (
+    id ${id},
+    organization_id ${int} not null references organizations (id),
+    assessment_id ${int},
+    created_by ${int} references users (id) on delete set null,
+    state ${text} not null default 'queued'
+      check (state in ('queued', 'running', 'succeeded', 'failed', 'cancelled')),
+    cancel_requested ${int} not null default 0 check (cancel_requested in (0, 1)),
+    format ${text} not null,
+    filename ${text} not null,
+    size ${int} not null,
+    sha256 ${text} not null,
+    blob_key ${text} references blobs (key),
+    report_at ${int},
+    created_at ${int} not null,
+    started_at ${int},
+    finished_at ${int},
+    options ${text} not null,
+    rights ${text} not null,
+    progress ${text} not null default '{}',
+    skips ${text} not null default '[]',
+    result ${text},
+    preview ${text},
+    error ${text},
+    undone ${text},
+    unique (organization_id, id),
+    foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade
+  ) ${table}`,
+  `create index imports_of_organization on imports (organization_id, created_at, id)`,
+  `create index imports_of_assessment on imports (assessment_id, created_at, id) where assessment_id is not null`,
+  `create index imports_to_do on imports (state, organization_id, id) where state in ('queued', 'running')`,
+  `create index imports_of_files on imports (organization_id, sha256)`,
+
+  `create table scanner_findings (
+    vulnerability_id ${int} not null primary key,
+    organization_id ${int} not null,
+    assessment_id ${int} not null,
+    identity ${text} not null,
+    source ${text} not null,
+    cover_key ${text},
+    cover_host ${text},
+    content ${text} not null,
+    last_seen_at ${int} not null,
+    last_import_id ${int} not null,
+    prior_seen_at ${int},
+    prior_import_id ${int},
+    gone_at ${int},
+    unique (assessment_id, identity),
+    foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
+  ) ${table}`,
+
+  `create table import_statuses (
+    import_id ${int} not null references imports (id) on delete cascade,
+    vulnerability_id ${int} not null,
+    organization_id ${int} not null,
+    before ${int} not null,
+    after ${int} not null,
+    closed_at ${int},
+    primary key (import_id, vulnerability_id),
+    foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
+  ) ${clustered}`,
+  `create index import_statuses_by_vulnerability on import_statuses (vulnerability_id)`,
+
+  `create table import_coverage (
+    organization_id ${int} not null,
+    assessment_id ${int} not null,
+    source ${text} not null,
+    cover_key ${text} not null,
+    covered_at ${int} not null,
+    import_id ${int} not null references imports (id) on delete cascade,
+    primary key (assessment_id, source, cover_key),
+    foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade
+  ) ${clustered}`,
+];
