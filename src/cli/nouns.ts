@@ -41,7 +41,7 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
       attachment: {
         description: 'Files that belong to a vulnerability',
         verbs: {
-          create: { calls: `POST ${VULNERABILITY}/attachments`, alias: 'upload' },
+          create: { calls: `POST ${VULNERABILITY}/attachments` },
           download: `GET ${VULNERABILITY}/attachments/{}`,
           delete: `DELETE ${VULNERABILITY}/attachments/{}`,
         },

@@ -28,7 +28,6 @@ export function addOperation(family: Command, name: string, verb: Verb, operatio
   });
   const own = addFlags(command, operation, flags);
   nameInputs(command, inputsOf(own));
-  if (verb.alias !== undefined) command.alias(verb.alias);
   command.action(async (...given: unknown[]) => {
     const args = given.slice(0, -2) as (string | string[])[];
     const options = given.at(-2) as RunFlags;

@@ -23,8 +23,6 @@ export interface Verb {
   calls: string;
   /** What a table shows of a row; the first members unless told. */
   columns?: readonly string[];
-  /** Another name that it has. */
-  alias?: string;
   /** Of a command that has rules of its own for the data folder: which of its options go where in the body. */
   fills?: Readonly<Record<string, { member: string; convert?: (value: unknown) => unknown }>>;
 }
