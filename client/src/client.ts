@@ -70,8 +70,15 @@ export function createClientOf<Paths extends {}>(options: ClientOptions): Client
   });
   return {
     ...client,
+    POST: (path: string, init?: { body?: unknown }) =>
+      client.POST(path as never, uploading(options, init) as never),
     rows: (path: string, init?: AnyInit) => rows(client, path, init),
   } as object as Client<Paths>;
+}
+
+/** A form goes by a transport of its own. */
+function uploading(options: SendingOptions, init?: { body?: unknown }): object | undefined {
+  return init?.body instanceof FormData ? { fetch: sendingWith(options, init.body), ...init } : init;
 }
 
 /** Operations as this file calls them, whatever the description says of them. */

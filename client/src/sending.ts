@@ -19,10 +19,12 @@ const LONGEST_WAIT = 60;
 const RETRIED = new Set([429, 503]);
 
 /**
+ * @param form what a request uploads: it is read from its files anew each time that it is sent, as a copy of what was read
+ *   once would hold all of it in memory
  * @returns a transport that says who asks, names each creation, so that it may be sent again, and sends again what the
  *   server had no time for
  */
-export function sendingWith(options: SendingOptions): Transport {
+export function sendingWith(options: SendingOptions, form?: FormData): Transport {
   const { token, fetch = globalThis.fetch, retries = RETRIES, longestWait = LONGEST_WAIT } = options;
   return async (given) => {
     const request = new Request(given);
@@ -33,7 +35,9 @@ export function sendingWith(options: SendingOptions): Transport {
       if (token !== undefined)
         request.headers.set('authorization', `Bearer ${typeof token === 'string' ? token : await token()}`);
       const last = attempt >= retries;
-      const response = await fetch(last ? request : request.clone());
+      const response = await fetch(
+        form !== undefined ? withForm(request, form) : last ? request : request.clone(),
+      );
       if (last || !RETRIED.has(response.status)) return response;
       const wait = retryAfterOf(response) ?? 2 ** attempt;
       if (wait > longestWait) return response;
@@ -41,6 +45,13 @@ export function sendingWith(options: SendingOptions): Transport {
       await pause(wait * 1_000, request.signal);
     }
   };
+}
+
+/** The type of a form names what stands between its parts, which is another one each time. */
+function withForm({ url, method, headers, signal }: Request, form: FormData): Request {
+  const own = new Headers(headers);
+  own.delete('content-type');
+  return new Request(url, { method, headers: own, body: form, signal });
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AssayError, createClient, type Transport, type VulnerabilityTag } from '../../client/src/index.ts';
+import { openAsBlob, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  AssayError,
+  createClient,
+  createClientOf,
+  type Transport,
+  type VulnerabilityTag,
+} from '../../client/src/index.ts';
+import { temporaryFolder } from '../harness/temporary.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -132,6 +141,27 @@ describe('A request that the server has no time for', () => {
     });
     const { response } = await client.POST('/v1/assessment_tags', newTag('once'));
     expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+  });
+
+  it('uploads a form again from its files, whole', async () => {
+    const file = join(temporaryFolder(), 'answer.txt');
+    writeFileSync(file, 'x'.repeat(3_000_000));
+    const form = new FormData();
+    form.append('file', await openAsBlob(file, { type: 'text/plain' }), 'answer.txt');
+    const sent: string[] = [];
+    const client = createClientOf<Record<string, { post: object }>>({
+      server: server.origin,
+      token,
+      async fetch(request) {
+        sent.push(request.headers.get('idempotency-key') ?? '');
+        if (sent.length === 1) return new Response('', { status: 503, headers: { 'retry-after': '0' } });
+        return fetch(request);
+      },
+    });
+    const { id } = await world.vulnerability('typed-web');
+    const { data } = await client.POST(`/v1/vulnerabilities/${id}/attachments`, { body: form } as never);
+    expect(data).toMatchObject([{ filename: 'answer.txt', file_size: 3_000_000 }]);
+    expect([sent.length, new Set(sent).size]).toEqual([2, 1]);
   });
 
   it('ends its wait with the signal of its caller', async () => {
