@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { commandLine } from '../auth/callers.ts';
-import { importReport } from '../importers/ingest.ts';
+import { importReport } from '../importers/nmap-ingest.ts';
 import { readNmapReportInThread } from '../importers/nmap-thread.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { io } from './io.ts';

@@ -1,5 +1,5 @@
 import type { ImportedHost } from '../domain/assets/host-scans.ts';
-import type { ImportSummary } from '../importers/ingest.ts';
+import type { ImportSummary } from '../importers/nmap-ingest.ts';
 import { pairs, printLines, table, writeText } from './output.ts';
 
 /** Rows of the table; `--json` has all hosts. */

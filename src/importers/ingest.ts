@@ -1,108 +1,104 @@
-import type { Actor } from '../auth/callers.ts';
 import type { Database } from '../db/engine.ts';
-import { type ImportedHost, putHostScans, type ScannedHost } from '../domain/assets/host-scans.ts';
-import { PortCoverage } from '../domain/assets/port-observations.ts';
-import type { ReportPiece } from './nmap.ts';
+import {
+  type ImportJob,
+  type ImportOutcome,
+  type ImportProgress,
+  NOTHING_DONE,
+} from '../domain/imports/import-job.ts';
+import { HostUnits } from './host-units.ts';
+import { type Format, ReportError, type ReportSource } from './report.ts';
+import { Skips } from './skips.ts';
 
-/** What a unit of work may hold, so that it keeps a server that writes to the same database waiting only for moments. */
-const MAX_PORTS = 2_000;
-const MAX_HOSTS = 1_000;
-
-export interface ImportTarget {
+/** A run of an import. */
+export interface ImportRun {
   db: Database;
-  /** Who imports. The clock tells when each piece is written. */
-  actor: Actor;
-  organizationId: number;
+  /** The bytes of the report, unpacked. */
+  source: ReportSource;
+  format: Format;
+  job: ImportJob;
+  /** Milliseconds since 1970. */
   clock: () => number;
+  /** Ends the run at the next record or unit: what was applied stays. */
+  signal: AbortSignal;
+  /** Told often, and cheap to be told: whoever writes it does so at times. */
+  onProgress?: (progress: ImportProgress) => void;
 }
 
-export interface ImportSummary {
-  hosts: { created: number; updated: number; unchanged: number; down: number };
-  /** How many ports the report lists by state, of the hosts that were imported. */
-  ports: Record<string, number>;
-  /** Known ports that are closed now and were not before. */
-  markedClosed: number;
-  bytes: number;
-  seconds: number;
-}
-
-interface ImportResult {
-  summary: ImportSummary;
-  /** Why the import ended early; what the summary counts is kept all the same. */
-  failure?: unknown;
-}
+/** Before it no report has a time that is believed. */
+const EARLIEST = Date.UTC(1995, 0, 1);
 
 /**
- * Writes the hosts of a report to the assets of an organization, as they come in, a bounded number at a time.
- * @param progress told how many bytes and hosts are done
- * @param imported told of the hosts that were up, each time that some are written; one that the report lists again is told
- *   again. The import goes on when it resolves
- * @returns what was done, also when the report or the database failed on the way
+ * Runs an import: hosts are applied as they come, findings once the report was read, in units of work that leave others
+ * room. Run again after a crash it ends the same.
+ * @returns how it ended, also for a report that breaks off and for a run that was cancelled
+ * @throws Unavailable when the database cannot take it now; what was applied stays, and it can be run again
  */
-export async function importReport(
-  { db, actor, organizationId, clock }: ImportTarget,
-  pieces: AsyncIterable<ReportPiece>,
-  progress: (bytes: number, hosts: number) => void = () => undefined,
-  imported: (hosts: readonly ImportedHost[]) => Promise<void> = async () => undefined,
-): Promise<ImportResult> {
-  const started = performance.now();
-  const summary: ImportSummary = {
-    hosts: { created: 0, updated: 0, unchanged: 0, down: 0 },
-    ports: {},
-    markedClosed: 0,
-    bytes: 0,
-    seconds: 0,
+export async function runImport({
+  db,
+  source,
+  format,
+  job,
+  clock,
+  signal,
+  onProgress = () => undefined,
+}: ImportRun): Promise<ImportOutcome> {
+  const skips = new Skips();
+  const result = { ...NOTHING_DONE };
+  const progress: ImportProgress = { hosts: 0, ports: 0, findings: 0, skipped: 0, applied: 0 };
+  const outcome: ImportOutcome = {
+    state: 'succeeded',
+    result,
+    skips: [],
+    preview: null,
+    error: null,
+    progress,
+    reportAt: job.options.scannedAt ?? job.createdAt,
   };
-  let batch = new Map<string, ScannedHost>();
-  let ports = 0;
-  let read = 0;
-  let ranges: ReportPiece['coverage'] = [];
-  let coverage = new PortCoverage(ranges);
-  const flush = async (): Promise<void> => {
-    const hosts = [...batch.values()];
-    batch = new Map();
-    ports = 0;
-    if (hosts.length === 0) return;
-    const outcome = await db.write((tx) =>
-      putHostScans(tx, { actor, now: clock() }, organizationId, coverage, hosts),
-    );
-    summary.hosts.created += outcome.created;
-    summary.hosts.updated += outcome.updated;
-    summary.hosts.unchanged += outcome.unchanged;
-    summary.markedClosed += outcome.closedPorts;
-    for (const host of hosts) {
-      for (const { state } of host.ports) summary.ports[state] = (summary.ports[state] ?? 0) + 1;
-    }
-    await imported(outcome.hosts);
+  const told = (): void => {
+    progress.skipped = skips.count;
+    onProgress({ ...progress });
   };
-
-  let failure: unknown;
+  const hosts = new HostUnits({ db, job, clock, signal, skips, result });
   try {
     try {
-      for await (const piece of pieces) {
-        if (piece.coverage !== ranges) {
-          await flush();
-          ranges = piece.coverage;
-          coverage = new PortCoverage(ranges);
+      for await (const record of format.read(source, { mapping: job.options.mapping })) {
+        signal.throwIfAborted();
+        switch (record.kind) {
+          case 'report':
+            if (isBelieved(record.scannedAt, job)) outcome.reportAt = record.scannedAt;
+            break;
+          case 'ports':
+            await hosts.cover(record.ranges);
+            break;
+          case 'host':
+            progress.hosts += 1;
+            progress.ports += record.host.ports.length;
+            await hosts.add(record.host, outcome.reportAt);
+            told();
+            break;
+          case 'skipped':
+            skips.add(record.reason, record.at);
+            break;
+          case 'finding':
+          case 'covered':
+            break;
         }
-        for (const host of piece.hosts) {
-          // Some tools list a host once for each port.
-          if (batch.has(host.address)) await flush();
-          batch.set(host.address, host);
-          ports += host.ports.length;
-          if (ports >= MAX_PORTS || batch.size >= MAX_HOSTS) await flush();
-        }
-        read += piece.hosts.filter(({ down }) => down !== true).length;
-        summary.hosts.down = piece.down;
-        summary.bytes = piece.bytes;
-        progress(piece.bytes, read);
       }
     } finally {
-      await flush();
+      if (!signal.aborted) await hosts.flush();
     }
   } catch (error) {
-    failure = error;
+    if (signal.aborted) outcome.state = 'cancelled';
+    else if (error instanceof ReportError) {
+      outcome.state = 'failed';
+      outcome.error = { message: error.message, ...error.place };
+    } else throw error;
   }
-  summary.seconds = Math.round(performance.now() - started) / 1_000;
-  return failure === undefined ? { summary } : { summary, failure };
+  told();
+  return { ...outcome, skips: skips.all() };
+}
+
+/** @returns whether a time can be one of a report: since 1995, and not after its upload */
+export function isBelieved(at: number | undefined, { createdAt }: ImportJob): at is number {
+  return at !== undefined && at >= EARLIEST && at <= createdAt;
 }

@@ -46,6 +46,8 @@ interface AssetTable {
   last_seen: number | null;
   /** How many vulnerabilities that are not closed it has, whoever reaches them. */
   open_vulnerabilities: Generated<number>;
+  /** Which import made it. */
+  import_id: number | null;
   created_at: number;
   updated_at: number;
   version: Generated<number>;

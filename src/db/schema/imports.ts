@@ -58,13 +58,15 @@ interface ScannerFindingTable {
   cover_host: string | null;
   /** A digest of all that the scanner says, so that nothing is compared where nothing changed. */
   content: string;
+  first_seen_at: number;
   last_seen_at: number;
   last_import_id: number;
   /** What the last two were before that import, so that it can be undone. */
   prior_seen_at: number | null;
   prior_import_id: number | null;
-  /** The time of the report that no longer had it. */
+  /** The time of the report that no longer had it, and its import. */
   gone_at: number | null;
+  gone_import_id: number | null;
 }
 
 /** A status that an import set, so that it can be set back. */
@@ -75,7 +77,10 @@ interface ImportStatusTable {
   before: number;
   after: number;
   /** Of the vulnerability before that. */
+  status_set_at: number;
   closed_at: number | null;
+  /** When the import set it. */
+  set_at: number;
 }
 
 /** The newest whole report of something, so that an older one brings back nothing that this did not have. */

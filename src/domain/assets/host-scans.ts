@@ -41,6 +41,12 @@ interface ScanOutcome {
   unchanged: number;
   /** Known ports that are closed now and were not before. */
   closedPorts: number;
+  /** Ports that are open now and were not before. */
+  openedPorts: number;
+  /** Hosts that the scan may not change. */
+  refused: number;
+  /** The assets that were made. */
+  made: { id: number; uid: string }[];
   /** The hosts that were up, as they are now, in the order of the scan. */
   hosts: ImportedHost[];
 }
@@ -52,16 +58,25 @@ export interface ImportedHost {
   openPorts: number;
 }
 
+/** Where a scan comes from, and what it may change. */
+export interface ScanOrigin {
+  importId?: number | undefined;
+  /** The id of an assessment: only the hosts that it lists, and those that the import made, are changed. */
+  listedBy?: number | undefined;
+}
+
 interface KnownHost {
   id: number;
   uid: string;
   address: string;
+  import_id: number | null;
 }
 
 type Scan = Omit<ScannedHost, 'seenAt'> & KnownHost & { seenAt: number };
 
 /** What a unit of work collects to write it in few statements. */
 interface Writing {
+  origin: ScanOrigin;
   ports: Row[];
   counts: Row[];
   /** Hosts whose ports by state are to be counted again. */
@@ -86,15 +101,17 @@ export async function putHostScans(
   organizationId: number,
   coverage: PortCoverage,
   hosts: readonly ScannedHost[],
+  origin: ScanOrigin = {},
 ): Promise<ScanOutcome> {
   const { now } = act;
-  const { known, created } = await findOrCreate(tx, organizationId, hosts, now);
+  const { known, created } = await findOrCreate(tx, organizationId, hosts, now, origin);
+  const refused = await leaveOthers(tx, known, origin);
   const scans = hosts.flatMap((host): Scan[] => {
     const asset = known.get(host.address);
     // That nobody is at an address that nobody knew is nothing to remember.
     return asset === undefined ? [] : [{ ...host, ...asset, seenAt: Math.min(host.seenAt ?? now, now) }];
   });
-  const writing: Writing = { ports: [], counts: [], recount: [], changes: [], steps: [], events: [] };
+  const writing: Writing = { origin, ports: [], counts: [], recount: [], changes: [], steps: [], events: [] };
   const event = { organizationId };
   const others = scans.filter((scan) => !created.has(scan.uid));
   for (const scan of scans) if (created.has(scan.uid)) addNewHost(writing, event, scan);
@@ -111,8 +128,44 @@ export async function putHostScans(
     writing.changes.map((change) => ({ act, change })),
   );
   const up = scans.filter(({ down }) => down !== true);
-  return { ...outcome, created: created.size, hosts: await withOpenPorts(tx, up) };
+  return {
+    ...outcome,
+    refused,
+    created: created.size,
+    openedPorts: writing.steps.filter(isOpened).length,
+    made: scans.flatMap(({ id, uid }) => (created.has(uid) ? [{ id, uid }] : [])),
+    hosts: await withOpenPorts(tx, up),
+  };
 }
+
+function isOpened({ before, after }: PortStep): boolean {
+  return after.observed_state === 'open' && before?.observed_state !== 'open';
+}
+
+/** Takes what the scan may not change out of what is known. @returns how many that were */
+async function leaveOthers(
+  tx: Transaction,
+  known: Map<string, KnownHost>,
+  { importId, listedBy }: ScanOrigin,
+): Promise<number> {
+  if (listedBy === undefined) return 0;
+  const others = [...known.values()].filter(({ import_id }) => import_id === null || import_id !== importId);
+  const listed = await listedAssets(tx, { assessment: listedBy, ids: others.map(({ id }) => id) });
+  const ids = new Set(listed.map(({ asset_id }) => asset_id));
+  const refused = others.filter(({ id }) => !ids.has(id));
+  for (const { address } of refused) known.delete(address);
+  return refused.length;
+}
+
+/** Those of some assets that an assessment lists. */
+export const listedAssets = prepare<{ assessment: number; ids: readonly number[] }, { asset_id: number }>(
+  (db, p) =>
+    db
+      .selectFrom('listing_assets')
+      .select('asset_id')
+      .where('assessment_id', '=', p.assessment)
+      .where((eb) => isOneOf(db, eb.ref('asset_id'), p.ids)),
+);
 
 /** @returns the assets of the hosts by address, and the uids of those that this call created */
 async function findOrCreate(
@@ -120,6 +173,7 @@ async function findOrCreate(
   organizationId: number,
   hosts: readonly ScannedHost[],
   now: number,
+  { importId }: ScanOrigin,
 ): Promise<{ known: Map<string, KnownHost>; created: Set<string> }> {
   const known = new Map<string, KnownHost>();
   const find = async (wanted: readonly ScannedHost[]): Promise<void> => {
@@ -145,6 +199,7 @@ async function findOrCreate(
     Math.min(seenAt ?? now, now),
     now,
     now,
+    importId ?? null,
   ]);
   await insertAssets(tx, rows);
   await find(missing);
@@ -181,7 +236,7 @@ function addNewHost(writing: Writing, event: Pick<Change, 'organizationId'>, sca
 
 function noteSteps(writing: Writing, scan: Scan, steps: readonly PortStep[]): void {
   writing.steps.push(...steps);
-  const row = eventRowOf(scan.id, scan.seenAt, steps);
+  const row = eventRowOf(scan.id, scan.seenAt, steps, writing.origin.importId);
   if (row !== undefined) writing.events.push(row);
 }
 
@@ -191,7 +246,7 @@ async function addKnownHosts(
   event: Pick<Change, 'organizationId'>,
   coverage: PortCoverage,
   scans: readonly Scan[],
-): Promise<Omit<ScanOutcome, 'created' | 'hosts'>> {
+): Promise<Pick<ScanOutcome, 'updated' | 'unchanged' | 'closedPorts'>> {
   const outcome = { updated: 0, unchanged: 0, closedPorts: 0 };
   const known = await lockedPorts(tx, scans);
   for (const scan of scans) {
@@ -298,7 +353,7 @@ function rowOf(assetId: number, port: Port): Row {
 const hostsByAddress = prepare<{ organization: number; addresses: readonly string[] }, KnownHost>((db, p) =>
   db
     .selectFrom('assets')
-    .select(['id', 'uid', 'location as address'])
+    .select(['id', 'uid', 'location as address', 'import_id'])
     .where('organization_id', '=', p.organization)
     .where('type', '=', sql.lit('host'))
     .where((eb) => isOneOf(db, eb.ref('location'), p.addresses)),
@@ -335,6 +390,7 @@ const insertAssets = prepareInsert(
     last_seen: 'int',
     created_at: 'int',
     updated_at: 'int',
+    import_id: 'int',
   },
   'on conflict (organization_id, type, location) do nothing',
 );

@@ -39,7 +39,12 @@ export const insertPortEvents = prepareInsert('port_events', {
 });
 
 /** @returns the row that tells what became of a host's ports; nothing when there is nothing to tell */
-export function eventRowOf(assetId: number, at: number, steps: readonly PortStep[]): Row | undefined {
+export function eventRowOf(
+  assetId: number,
+  at: number,
+  steps: readonly PortStep[],
+  importId?: number,
+): Row | undefined {
   const told = steps
     // A port that is first seen in another state than open was never there.
     .filter(({ before, after }) => before !== null || after.observed_state === 'open')
@@ -50,7 +55,7 @@ export function eventRowOf(assetId: number, at: number, steps: readonly PortStep
       before && factsOf(before),
       factsOf(after),
     ]);
-  return told.length === 0 ? undefined : [assetId, at, null, told.length, JSON.stringify(told)];
+  return told.length === 0 ? undefined : [assetId, at, importId ?? null, told.length, JSON.stringify(told)];
 }
 
 function compareNames(one: Port, other: Port): number {

@@ -23,6 +23,7 @@ export const assetsTables = ({ id, int, text, table, clustered }: Dialect): stri
     first_seen ${int},
     last_seen ${int},
     open_vulnerabilities ${int} not null default 0,
+    import_id ${int},
     created_at ${int} not null,
     updated_at ${int} not null,
     version ${int} not null default 1,
@@ -32,6 +33,7 @@ export const assetsTables = ({ id, int, text, table, clustered }: Dialect): stri
   `create index assets_by_location on assets (location, id)`,
   `create index assets_of_organization_by_location on assets (organization_id, location, id)`,
   `create index assets_of_organization_by_vulnerabilities on assets (organization_id, open_vulnerabilities, id)`,
+  `create index assets_by_import on assets (import_id, id) where import_id is not null`,
   `create index assets_by_address on assets (organization_id, address_key) where address_key is not null`,
 
   `create table asset_tags (
@@ -104,6 +106,7 @@ export const assetsTables = ({ id, int, text, table, clustered }: Dialect): stri
     changes ${text} not null
   ) ${table}`,
   `create index port_events_by_asset on port_events (asset_id, at, id, changes_count)`,
+  `create index port_events_by_import on port_events (import_id, asset_id) where import_id is not null`,
 
   `create table port_counts (
     asset_id ${int} not null references assets (id) on delete cascade,

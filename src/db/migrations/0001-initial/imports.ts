@@ -45,14 +45,19 @@ export const importsTables = ({ id, int, text, table, clustered }: Dialect): str
     cover_key ${text},
     cover_host ${text},
     content ${text} not null,
+    first_seen_at ${int} not null,
     last_seen_at ${int} not null,
     last_import_id ${int} not null,
     prior_seen_at ${int},
     prior_import_id ${int},
     gone_at ${int},
+    gone_import_id ${int},
     unique (assessment_id, identity),
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
   ) ${table}`,
+
+  `create index scanner_findings_by_cover on scanner_findings (assessment_id, cover_key, vulnerability_id)
+    where cover_key is not null and gone_at is null`,
 
   `create table import_statuses (
     import_id ${int} not null references imports (id) on delete cascade,
@@ -60,7 +65,9 @@ export const importsTables = ({ id, int, text, table, clustered }: Dialect): str
     organization_id ${int} not null,
     before ${int} not null,
     after ${int} not null,
+    status_set_at ${int} not null,
     closed_at ${int},
+    set_at ${int} not null,
     primary key (import_id, vulnerability_id),
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
   ) ${clustered}`,

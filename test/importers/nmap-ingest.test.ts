@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
-import { importReport, type ImportTarget } from '../../src/importers/ingest.ts';
+import { importReport, type ImportTarget } from '../../src/importers/nmap-ingest.ts';
 import { readNmapReport } from '../../src/importers/nmap.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
@@ -113,6 +113,7 @@ describe('the first scan of a host', () => {
       first_seen: FIRST_SEEN,
       last_seen: FIRST_SEEN,
       open_vulnerabilities: 0,
+      import_id: null,
       created_at: NOW,
       updated_at: NOW,
       version: 1,

@@ -1,0 +1,74 @@
+import type { Database } from '../db/engine.ts';
+import type { ScannedHost } from '../domain/assets/host-scans.ts';
+import { PortCoverage, type PortRange } from '../domain/assets/port-observations.ts';
+import type { ImportJob, ImportResult } from '../domain/imports/import-job.ts';
+import { putReportedHosts } from '../domain/imports/reported-hosts.ts';
+import type { Skips } from './skips.ts';
+import { Units } from './units.ts';
+
+/** What a unit of work may hold, so that it keeps others waiting only for moments. */
+const MAX_PORTS = 2_000;
+const MAX_HOSTS = 1_000;
+
+interface HostRun {
+  db: Database;
+  job: ImportJob;
+  clock: () => number;
+  signal: AbortSignal;
+  skips: Skips;
+  /** What is counted in. */
+  result: ImportResult;
+}
+
+/** Applies the hosts of a report as they come, some at a time. */
+export class HostUnits {
+  readonly #run: HostRun;
+  readonly #units: Units;
+  #coverage = new PortCoverage([]);
+  #batch = new Map<string, ScannedHost>();
+  #ports = 0;
+
+  constructor(run: HostRun) {
+    this.#run = run;
+    const { dryRun } = run.job.options;
+    this.#units = new Units(run.db, run.signal, { dryRun, size: MAX_PORTS, most: MAX_PORTS });
+  }
+
+  /** Says which ports the scan of the hosts behind it covers. */
+  async cover(ranges: readonly PortRange[]): Promise<void> {
+    await this.flush();
+    this.#coverage = new PortCoverage(ranges);
+  }
+
+  /** @param reportAt when a host was seen that does not tell, in milliseconds since 1970 */
+  async add(host: ScannedHost, reportAt: number): Promise<void> {
+    const { job, skips } = this.#run;
+    if (!job.writesAssets) {
+      skips.add('no right to change assets');
+      return;
+    }
+    // Some tools list a host once for each port.
+    if (this.#batch.has(host.address)) await this.flush();
+    this.#batch.set(host.address, { ...host, seenAt: host.seenAt ?? reportAt });
+    this.#ports += host.ports.length + 1;
+    if (this.#ports >= this.#units.size || this.#batch.size >= MAX_HOSTS) await this.flush();
+  }
+
+  /** Applies what was added so far. */
+  async flush(): Promise<void> {
+    const hosts = [...this.#batch.values()];
+    const ports = this.#ports;
+    this.#batch = new Map();
+    this.#ports = 0;
+    if (hosts.length === 0) return;
+    const { job, clock, skips, result } = this.#run;
+    const done = await this.#units.write(ports, (tx) =>
+      putReportedHosts(tx, job, this.#coverage, hosts, clock()),
+    );
+    result.assets_created += done.created;
+    result.assets_updated += done.updated;
+    result.ports_opened += done.portsOpened;
+    result.ports_closed += done.portsClosed;
+    for (let refused = 0; refused < done.refused; refused += 1) skips.add('host out of reach');
+  }
+}

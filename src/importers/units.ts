@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database, Transaction } from '../db/engine.ts';
+
+/** What a unit of work is to take, in milliseconds, and what others have between two. */
+const WANTED = 30;
+const PAUSE = 4;
+
+/** Undoes a unit of work that tells what it would have done. */
+class RolledBack extends Error {
+  readonly value: unknown;
+  constructor(value: unknown) {
+    super('rolled back');
+    this.value = value;
+  }
+}
+
+/** Writes what an import applies in units that leave room for others: as many things a unit as take some 30 ms. */
+export class Units {
+  readonly #db: Database;
+  readonly #signal: AbortSignal;
+  readonly #dryRun: boolean;
+  readonly #most: number;
+  #size: number;
+
+  /** @param options `dryRun`: every unit is rolled back; `size`: how many things the first unit has; `most`: the largest */
+  constructor(db: Database, signal: AbortSignal, options: { dryRun: boolean; size: number; most: number }) {
+    this.#db = db;
+    this.#signal = signal;
+    this.#dryRun = options.dryRun;
+    this.#size = options.size;
+    this.#most = options.most;
+  }
+
+  /** How many things the next unit is to have. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /**
+   * Runs a unit of work, and leaves others some time before it returns.
+   * @param things how many it has
+   * @throws the reason of the signal once that is aborted
+   */
+  async write<T>(things: number, unit: (tx: Transaction) => Promise<T>): Promise<T> {
+    this.#signal.throwIfAborted();
+    let taken = 0;
+    const timed = async (tx: Transaction): Promise<T> => {
+      const started = performance.now();
+      const value = await unit(tx);
+      taken = performance.now() - started;
+      return value;
+    };
+    const value = await (this.#dryRun ? this.#rolledBack(timed) : this.#db.write(timed));
+    if (things >= this.#size / 2 && taken > 0) {
+      const fitting = (things * WANTED) / taken;
+      this.#size = Math.round(Math.min(Math.max(fitting, this.#size / 2, 10), this.#size * 2, this.#most));
+    }
+    await delay(PAUSE);
+    return value;
+  }
+
+  async #rolledBack<T>(unit: (tx: Transaction) => Promise<T>): Promise<T> {
+    try {
+      return await this.#db.write(async (tx) => {
+        throw new RolledBack(await unit(tx));
+      });
+    } catch (error) {
+      if (error instanceof RolledBack) return error.value as T;
+      throw error;
+    }
+  }
+}
