@@ -110,13 +110,19 @@ const SCALE_REQUESTS = 2_000;
 
 const rows: Row[] = [];
 
-const only = process.argv.slice(2);
+const ENGINES = ['sqlite', 'postgres'] as const;
+const named = process.argv.slice(2);
+/** The engines that are named, or both. */
+const engines = ENGINES.filter(
+  (engine) => named.includes(engine) || !ENGINES.some((one) => named.includes(one)),
+);
+const only = named.filter((name) => !ENGINES.some((engine) => engine === name));
 const wanted = (name: string): boolean => only.length === 0 || only.some((part) => name.includes(part));
 
 async function main(): Promise<void> {
-  const postgres = wanted('postgres') || only.length > 0 ? await startPostgres() : undefined;
+  const postgres = engines.includes('postgres') ? await startPostgres() : undefined;
   try {
-    for (const engine of ['sqlite', 'postgres'] as const) {
+    for (const engine of engines) {
       const dataDirectory = mkdtempSync(join(tmpdir(), 'assay-bench-'));
       const databaseUrl =
         engine === 'postgres' ? await createDatabase(postgres?.url('postgres') ?? '') : undefined;

@@ -71,7 +71,7 @@ describe('assay serve', () => {
     expect(Date.now() - answered).toBeLessThan(4_000);
   });
 
-  it('loads demo data into an empty database, and greets with it', async () => {
+  it('loads demo data into an empty database, and greets with it', { timeout: 60_000 }, async () => {
     const server = await assay.serve();
     const file = join(data, 'demo.json');
     expect(statSync(file).mode & 0o777).toBe(0o600);
