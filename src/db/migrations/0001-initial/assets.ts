@@ -32,7 +32,8 @@ export const assetsTables = ({ id, int, text, table, clustered }: Dialect): stri
   ) ${table}`,
   `create index assets_by_location on assets (location, id)`,
   `create index assets_of_organization_by_location on assets (organization_id, location, id)`,
-  `create index assets_of_organization_by_vulnerabilities on assets (organization_id, open_vulnerabilities, id)`,
+  `create index assets_of_organization_by_vulnerabilities
+    on assets (organization_id, open_vulnerabilities desc, id)`,
   `create index assets_by_import on assets (import_id, id) where import_id is not null`,
   `create index assets_by_address on assets (organization_id, address_key) where address_key is not null`,
 
