@@ -8,6 +8,7 @@ import {
   kindsDue,
   postponeJob,
   takeJob,
+  type TakeJob,
 } from '../domain/shared/jobs.ts';
 
 /** How long, in milliseconds, a job is an instance's own that does not keep it: so long it rests after a crash. */
@@ -32,23 +33,33 @@ export interface JobKind {
   every?: number;
   /** How often one is tried that fails. */
   maxAttempts: number;
+  /** How many of the kind this process does at a time; one unless told. */
+  atOnce?: number;
+  /** Which one is next; absent, the one that has waited longest. */
+  take?: TakeJob;
   /** @throws what made it fail, without secrets: it is logged */
   run(run: Run): Promise<void>;
 }
 
-/** Does the jobs of the database in this process, one of a kind at a time, until it is closed. */
+/** Does the jobs of the database in this process, until it is closed. */
 export class JobRunner {
   readonly #context: Context;
   readonly #kinds: ReadonlyMap<string, JobKind>;
   readonly #holder = randomUUID();
   readonly #closing = new AbortController();
-  readonly #working = new Map<string, Promise<void>>();
+  readonly #working = new Map<JobKind, Set<Promise<void>>>();
   #looking: Promise<void> | undefined;
   #lookAgain = false;
   #timer: NodeJS.Timeout | undefined;
   /** Whether the last look failed, so that a database that is away is told once. */
   #failing = false;
+  /** How often somebody said that work was added. */
+  #added = 0;
   readonly #look = (): void => this.#lookSoon();
+  readonly #noteAdded = (): void => {
+    this.#added += 1;
+    this.#lookSoon();
+  };
 
   constructor(context: Context, kinds: readonly JobKind[]) {
     this.#context = context;
@@ -58,17 +69,17 @@ export class JobRunner {
   /** Begins to look for work. */
   start(): void {
     this.#timer = setInterval(this.#look, LOOK_EVERY).unref();
-    this.#context.jobs.on('added', this.#look);
+    this.#context.jobs.on('added', this.#noteAdded);
     this.#lookSoon();
   }
 
   /** Takes nothing more, tells what runs to stop, and waits for it; what is not done is there for others at once. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    this.#context.jobs.off('added', this.#look);
+    this.#context.jobs.off('added', this.#noteAdded);
     this.#closing.abort(new Error('The server closes.'));
     await this.#looking;
-    await Promise.all(this.#working.values());
+    await Promise.all([...this.#working.values()].flatMap((works) => [...works]));
   }
 
   #lookSoon(): void {
@@ -87,7 +98,7 @@ export class JobRunner {
       await this.#ensureRecurring();
       for (const name of await kindsDue(db.read, clock())) {
         const kind = this.#kinds.get(name);
-        if (kind !== undefined && !this.#working.has(name)) this.#work(kind);
+        if (kind !== undefined && this.#worksOn(kind).size < (kind.atOnce ?? 1)) this.#work(kind);
       }
       this.#failing = false;
     } catch (error) {
@@ -106,26 +117,41 @@ export class JobRunner {
     this.#ensured = true;
   }
 
+  #worksOn(kind: JobKind): Set<Promise<void>> {
+    let works = this.#working.get(kind);
+    if (works === undefined) this.#working.set(kind, (works = new Set()));
+    return works;
+  }
+
   #work(kind: JobKind): void {
+    const works = this.#worksOn(kind);
+    const added = this.#added;
     const work = this.#doAll(kind).then(
-      () => {
-        this.#working.delete(kind.kind);
-        // What was added while the last one ended was not looked for.
-        this.#lookSoon();
+      (count) => {
+        works.delete(work);
+        // What was added while the last one ended was not looked for. What is due and may not be taken now waits.
+        if (count > 0 || added !== this.#added) this.#lookSoon();
       },
       (error: unknown) => {
-        this.#working.delete(kind.kind);
+        works.delete(work);
         this.#context.log.error({ err: error, kind: kind.kind }, 'jobs of a kind cannot be done');
       },
     );
-    this.#working.set(kind.kind, work);
+    works.add(work);
   }
 
-  async #doAll(kind: JobKind): Promise<void> {
+  /** @returns how many it has done */
+  async #doAll(kind: JobKind): Promise<number> {
     const { db, clock } = this.#context;
-    while (!this.#closing.signal.aborted) {
-      const job = await db.write((tx) => takeJob(tx, kind.kind, this.#holder, clock(), clock() + LEASE));
-      if (job === undefined) return;
+    for (let count = 0; ; count += 1) {
+      if (this.#closing.signal.aborted) return count;
+      const by = { holder: this.#holder, now: clock(), until: clock() + LEASE };
+      const job = await db.write((tx) =>
+        kind.take === undefined ? takeJob(tx, kind.kind, by.holder, by.now, by.until) : kind.take(tx, by),
+      );
+      if (job === undefined) return count;
+      // There may be another one that can be done meanwhile.
+      if (kind.atOnce !== undefined) this.#lookSoon();
       await this.#do(kind, job);
     }
   }

@@ -151,7 +151,8 @@ function differencesOf<W extends Members>(
 /**
  * Deletes an assessment in which nothing was found and no time was spent (operation 84).
  * @throws Failure `missing` for who has no access, `forbidden` for who is no admin, `changed` for another version than is
- *   expected, `conflict` while it has vulnerabilities or testing sessions
+ *   expected, `conflict` while it has vulnerabilities, testing sessions or imports
+ *   that are not undone
  */
 export async function deleteAssessment(
   tx: Transaction,
@@ -176,6 +177,15 @@ export async function deleteAssessment(
     if (found !== undefined)
       throw new Failure('conflict', `The assessment has ${things}: delete those first.`);
   }
+  const imported = await tx
+    .selectFrom('imports')
+    .select('id')
+    .where('assessment_id', '=', id)
+    .where('undone', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
+  if (imported !== undefined)
+    throw new Failure('conflict', 'The assessment has imports that are not undone: undo those first.');
   const tags = (await tagsOfAssessments(tx, [id])).get(id) ?? [];
   await tx.deleteFrom('assessments').where('id', '=', id).execute();
   await recordChange(tx, act, {

@@ -55,6 +55,15 @@ export async function keepFile(
     if (other === undefined) throw new WriteConflict('The file was there, and is gone.');
     return other.id;
   }
+  await keepContent(tx, key);
+  return created.id;
+}
+
+/**
+ * Keeps a content that something else than a file refers to, until `releaseContents`.
+ * @throws ContentGone when it is being removed
+ */
+export async function keepContent(tx: Transaction, key: string): Promise<void> {
   const kept = await tx
     .updateTable('blobs')
     .set({ state: KEPT })
@@ -63,7 +72,17 @@ export async function keepFile(
     .returning('key')
     .executeTakeFirst();
   if (kept === undefined) throw new ContentGone(`The content ${key} is gone.`);
-  return created.id;
+}
+
+/** Says that nothing refers to these contents any more; what the store has of them is then nobody's. */
+export async function releaseContents(tx: Transaction, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return;
+  await tx
+    .updateTable('blobs')
+    .set({ state: WAITING })
+    .where((eb) => isOneOf(tx, eb.ref('key'), keys))
+    .where('state', '=', KEPT)
+    .execute();
 }
 
 /** Deletes those of these files that no attachment refers to any more; what the store has of them is then nobody's. */
@@ -81,13 +100,10 @@ export async function releaseFiles(tx: Transaction, ids: readonly number[]): Pro
     )
     .returning('blob_key')
     .execute();
-  const keys = deleted.map((file) => file.blob_key);
-  if (keys.length === 0) return;
-  await tx
-    .updateTable('blobs')
-    .set({ state: WAITING })
-    .where((eb) => isOneOf(tx, eb.ref('key'), keys))
-    .execute();
+  await releaseContents(
+    tx,
+    deleted.map((file) => file.blob_key),
+  );
 }
 
 /** @returns keys of contents that no file keeps and that came before a time */

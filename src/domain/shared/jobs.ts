@@ -13,6 +13,12 @@ export interface Job {
   attempts: number;
 }
 
+/** Takes a job of a kind. @returns nothing when none may be taken now */
+export type TakeJob = (
+  tx: Transaction,
+  by: { holder: string; now: number; until: number },
+) => Promise<Job | undefined>;
+
 /** How many of a kind may wait at once, where strangers can ask for it. */
 export interface JobLimit {
   /** Who asks; jobs of the same origin count together. */
@@ -32,7 +38,8 @@ export class JobSignal extends EventEmitter<{ added: [] }> {
  * Adds work to the unit of work that asks for it. It is done at least once: after a crash, it begins again.
  * @param payload becomes JSON; it holds no secret
  * @param limit of what may wait
- * @returns whether it was added; not when too many wait
+ * @param key of which there is one alone
+ * @returns whether it was added; not when too many wait, or there is one of the key
  */
 export async function addJob(
   tx: Transaction,
@@ -40,13 +47,14 @@ export async function addJob(
   payload: unknown,
   now: number,
   limit?: JobLimit,
+  key: string | null = null,
 ): Promise<boolean> {
   if (limit !== undefined && !(await isRoomFor(tx, kind, limit))) return false;
-  await tx
+  const added = await tx
     .insertInto('jobs')
     .values({
       kind,
-      key: null,
+      key,
       origin: limit?.origin ?? null,
       payload: JSON.stringify(payload),
       attempts: 0,
@@ -54,8 +62,10 @@ export async function addJob(
       holder: null,
       created_at: now,
     })
-    .execute();
-  return true;
+    .onConflict((conflict) => conflict.column('key').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  return added !== undefined;
 }
 
 /** Sees to it that there is the one job of a kind that always comes back. */
@@ -76,19 +86,23 @@ export async function ensureJob(tx: Transaction, kind: string, now: number): Pro
     .execute();
 }
 
-async function isRoomFor(tx: Transaction, kind: string, limit: JobLimit): Promise<boolean> {
+/** Keeps others who count jobs of the kind out until this unit of work is done; then they see what it has changed. */
+export async function holdJobKind(tx: Transaction, kind: string): Promise<void> {
   await tx
     .insertInto('job_kinds')
     .values({ kind })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-  // Whoever has the row keeps others of the kind out until this unit of work is done, and then they see what it added.
   await tx
     .selectFrom('job_kinds')
     .select('kind')
     .where('kind', '=', kind)
     .modifyEnd(holdingRows(tx))
     .execute();
+}
+
+async function isRoomFor(tx: Transaction, kind: string, limit: JobLimit): Promise<boolean> {
+  await holdJobKind(tx, kind);
   const { inAll, ofOrigin } = await tx
     .selectFrom('jobs')
     .select(({ fn, eb }) => [

@@ -284,7 +284,7 @@ function eventOf(
 const UNFIT = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069/\\]/gu;
 
 /** @returns the last part of a path as a name that any system takes and that looks like what it is */
-function cleanFilename(filename: string | undefined): string {
+export function cleanFilename(filename: string | undefined): string {
   const last = (filename ?? '').split(/[/\\]/).at(-1) ?? '';
   const clean = last.toWellFormed().normalize('NFC').replace(UNFIT, '').trim();
   const name = clean.replace(/^\.+$/, '');

@@ -34,6 +34,8 @@ export const importsTables = ({ id, int, text, table, clustered }: Dialect): str
   `create index imports_of_organization on imports (organization_id, created_at, id)`,
   `create index imports_of_assessment on imports (assessment_id, created_at, id) where assessment_id is not null`,
   `create index imports_to_do on imports (state, organization_id, id) where state in ('queued', 'running')`,
+  // Organizations take turns: who was served last is asked of those that wait.
+  `create index imports_by_start on imports (organization_id, started_at)`,
   `create index imports_of_files on imports (organization_id, sha256)`,
 
   `create table scanner_findings (
