@@ -37,5 +37,4 @@ export const ON_SQLITE_ALONE = [
   'test/cli/user-assign.test.ts',
   'test/cli/user-links.test.ts',
   'test/client/generators.test.ts',
-  'test/crash/evidence.test.ts',
 ];

@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
 import { unusedContents } from '../../src/jobs/unused-contents.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { send, type TestResponse } from '../harness/server.ts';
+import { engine, send, type TestResponse } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 import { type Release, releaseOver } from './killed-server.ts';
 
@@ -90,6 +90,10 @@ async function startS3(): Promise<Record<string, string>> {
 
 /** @returns the keys of what the store has, finished or not, without asking the product */
 async function keysStored(): Promise<string[]> {
+  if (store === 'database') {
+    const chunks = await context.db.read.selectFrom('blob_chunks').select('key').distinct().execute();
+    return chunks.map(({ key }) => key).sort();
+  }
   const folder = join(database.dataDirectory, store === 's3' ? 's3/evidence/kept' : 'attachments');
   const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
   return [
@@ -144,7 +148,9 @@ async function begin(origin: string, { path, key, headers, bytes }: Sent, until:
   return socket;
 }
 
-describe.each(['folder', 's3'])('A server that is killed while it takes evidence into its %s', (name) => {
+const STORES = engine() === 'sqlite' ? ['folder', 's3'] : ['database'];
+
+describe.each(STORES)('A server that is killed while it takes evidence into its %s', (name) => {
   it('has what it acknowledged once, whatever is repeated, and keeps nothing else for ever', async () => {
     await open(name);
     const findings: Finding[] = [];
