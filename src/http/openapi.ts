@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { DOCS_CLIENT, DOCS_REDIRECT } from '../domain/tokens/oauth-clients.ts';
 import type { AreaName } from '../config.ts';
 import { areaAt, AREAS } from './areas.ts';
+import { RANGE_HEADERS } from './ranges.ts';
 import { REPEAT_HEADERS } from './repeats.ts';
 import { CONDITION_HEADERS } from './versions.ts';
 import { completeDocument, type Document, securityOf, securitySchemes } from './openapi-document.ts';
@@ -187,6 +188,7 @@ function headersOf({ method, config }: RouteOptions): object | undefined {
     ...(config?.versioned === true && method === 'GET' ? { 'If-None-Match': ifNoneMatch } : {}),
     ...(config?.versioned === true && method !== 'GET' && method !== 'POST' ? { 'If-Match': ifMatch } : {}),
     ...(config?.repeats === true ? REPEAT_HEADERS : {}),
+    ...(config?.ranged === true ? RANGE_HEADERS : {}),
   };
   return Object.keys(properties).length === 0 ? undefined : { type: 'object', properties };
 }

@@ -185,6 +185,7 @@ export function registerOperation(
         ...(list === undefined ? {} : { list }),
         ...(bodiless === undefined ? {} : { bodiless }),
         ...(versioned ? { versioned } : {}),
+        ...(206 in declared.answers ? { ranged: true } : {}),
         ...(multipart === undefined ? {} : { multipart: true }),
         ...(repeats === undefined ? {} : { repeats: true }),
         ...(declared.mergePatch === true ? { takesMergePatch: true } : {}),

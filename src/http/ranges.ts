@@ -1,3 +1,20 @@
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether a part of the answer can be asked for. */
+    ranged?: boolean;
+  }
+}
+
+const MAX_HEADER = 8_192;
+const text = (description: string) => ({ type: 'string', maxLength: MAX_HEADER, description });
+
+/** The request headers of such an operation, as the description has them. */
+export const RANGE_HEADERS = {
+  Range: text('The bytes that are wanted: `bytes=0-1023`. Of several ranges the whole is sent.'),
+  'If-Range': text('An ETag: with another than the file has, the whole is sent.'),
+  'If-None-Match': text('ETags, or `*`: a 304 when the file has one of them.'),
+};
+
 /** Bytes from `start` to `end`, both included. */
 export interface ByteRange {
   start: number;
