@@ -76,7 +76,7 @@ describe('On the data folder, a command', () => {
     for (const [args, words] of [
       [['tag', 'list', '--serach', 'x'], '(Did you mean --search?)'],
       [['vulnerability', 'attachment', 'creat', '1', 'x.txt'], '(Did you mean create?)'],
-      [['vulnerability', 'attachment', 'upload', '1'], "missing required argument 'file'"],
+      [['vulnerability', 'attachment', 'create', '1'], "missing required argument 'file'"],
       [['tag', 'create'], "required option '--name <text>' not specified"],
       [['tag', 'create', '--name', 'x', '--organization-profile-id', 'y'], 'It must be a whole number.'],
       [['tag', 'list', '--json', '--csv'], 'cannot be used with'],
