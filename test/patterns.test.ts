@@ -6,7 +6,8 @@ import { networkOf, toAddress } from '../src/auth/addresses.ts';
 import { invitedUid } from '../src/auth/invitations.ts';
 import { isPersonalToken } from '../src/auth/secrets.ts';
 import { isDeeperThan } from '../src/http/json-bodies.ts';
-import { BoundedXml, ReportError } from '../src/importers/bounded-xml.ts';
+import { BoundedXml } from '../src/importers/reading/bounded-xml.ts';
+import { ReportError } from '../src/importers/report.ts';
 import { formParameters } from '../src/oauth/form-parameters.ts';
 
 const SOURCES = join(import.meta.dirname, '../src');
@@ -164,7 +165,7 @@ describe('What reads hostile text takes a time in proportion to it', () => {
   ])('a report with %s', (_what, text) => {
     const started = performance.now();
     const handler = { open: () => undefined, close: () => undefined, text: () => undefined };
-    const xml = new BoundedXml(handler, 'nmaprun');
+    const xml = new BoundedXml(handler, ['nmaprun'], '');
     expect(() => {
       xml.write(Buffer.from(text));
       xml.end();

@@ -16,7 +16,9 @@ export const PURE = [
   'test/files/s3-signature.test.ts',
   'test/house.test.ts',
   'test/http/deadline.test.ts',
-  'test/importers/nmap.test.ts',
+  'test/importers/formats/**/*.test.ts',
+  'test/importers/identity.test.ts',
+  'test/importers/reading/**/*.test.ts',
   'test/patterns.test.ts',
 ];
 

@@ -4,6 +4,7 @@ import { type Config, ConfigError } from '../config.ts';
 import { Unavailable } from '../db/engine.ts';
 import { Failure, type Fault } from '../domain/shared/failure.ts';
 import { NoKeysYet, WrongMasterKey } from '../domain/tokens/deployment-keys.ts';
+import { ReportError } from '../importers/report.ts';
 import { typedNameOf } from './command.ts';
 
 /** Why a command was not done, in one line that says what to do next. */
@@ -41,6 +42,11 @@ export function refusalOf(error: unknown, command: Command | undefined): Refusal
   }
   if (error instanceof Unavailable) {
     return new Refusal(`${error.message} Try again; the cause was: ${rootOf(error)}`);
+  }
+  if (error instanceof ReportError) {
+    const { line, offset } = error.place;
+    const place = line === undefined ? (offset === undefined ? '' : `byte ${offset}: `) : `line ${line}: `;
+    return new Refusal(oneLine(place + error.message));
   }
   return new Refusal(oneLine(error instanceof Error ? error.message : String(error)));
 }

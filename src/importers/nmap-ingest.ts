@@ -2,7 +2,7 @@ import type { Actor } from '../auth/callers.ts';
 import type { Database } from '../db/engine.ts';
 import { type ImportedHost, putHostScans, type ScannedHost } from '../domain/assets/host-scans.ts';
 import { PortCoverage } from '../domain/assets/port-observations.ts';
-import type { ReportPiece } from './nmap.ts';
+import type { ReportPiece } from './formats/nmap/nmap-pieces.ts';
 
 /** What a unit of work may hold, so that it keeps a server that writes to the same database waiting only for moments. */
 const MAX_PORTS = 2_000;

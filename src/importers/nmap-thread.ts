@@ -1,7 +1,7 @@
 import { on } from 'node:events';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
-import { ReportError } from './bounded-xml.ts';
-import { readNmapReport, type ReportPiece } from './nmap.ts';
+import { readNmapReport, type ReportPiece } from './formats/nmap/nmap-pieces.ts';
+import { type Place, ReportError } from './report.ts';
 
 /** Chunks that the thread is given ahead of their answers, so that it does not wait while the database writes. */
 const MAX_AHEAD = 16;
@@ -16,7 +16,7 @@ type Message =
   | { piece: Uint8Array<ArrayBuffer> }
   /** Follows the last piece. */
   | { end: true }
-  | { failure: string; isReportError: boolean };
+  | { failure: string; place?: Place };
 
 /** `readNmapReport` in a thread of its own, so that reading and writing share the time on two processors. */
 export async function* readNmapReportInThread(
@@ -35,7 +35,9 @@ export async function* readNmapReportInThread(
     if (value === undefined) throw new Error('The thread that reads the report ended by itself.');
     const [message] = value;
     if ('failure' in message) {
-      throw message.isReportError ? new ReportError(message.failure) : new Error(message.failure);
+      throw message.place === undefined
+        ? new Error(message.failure)
+        : new ReportError(message.failure, message.place);
     }
     if ('end' in message) {
       ended = true;
@@ -92,7 +94,7 @@ async function answer(port: NonNullable<typeof parentPort>): Promise<void> {
   } catch (error) {
     send({
       failure: error instanceof Error ? error.message : String(error),
-      isReportError: error instanceof ReportError,
+      ...(error instanceof ReportError ? { place: error.place } : {}),
     });
   }
 }

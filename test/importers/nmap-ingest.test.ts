@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import { importReport, type ImportTarget } from '../../src/importers/nmap-ingest.ts';
-import { readNmapReport } from '../../src/importers/nmap.ts';
+import { readNmapReport } from '../../src/importers/formats/nmap/nmap-pieces.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 import { FIRST, host, inChunks, port, report, SECOND, SEEN } from './reports.ts';
@@ -471,7 +471,8 @@ describe('a report', () => {
     const text = report(host('192.0.2.1', port(22)) + host('192.0.2.2', port(22))).slice(0, -60);
     const { summary, failure } = await importReport(target(), readNmapReport(inChunks(text)));
     expect(failure).toMatchObject({
-      message: expect.stringMatching(/^line 6, column \d+: the report ends too early/),
+      message: expect.stringMatching(/^The report ends too early/),
+      place: { line: 6 },
     });
     expect(summary).toMatchObject({ hosts: { ...NO_HOSTS, created: 1 }, ports: { open: 1 } });
     expect((await assets()).map(({ location }) => location)).toEqual(['192.0.2.1']);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ScannedHost } from '../../src/domain/assets/host-scans.ts';
-import { readNmapReport, type ReportPiece } from '../../src/importers/nmap.ts';
+import { readNmapReport, type ReportPiece } from '../../src/importers/formats/nmap/nmap-pieces.ts';
+import { ReportError } from '../../src/importers/report.ts';
 
 /** Reports that `nmap -sV --script banner` made of services on loopback; before the second one ended, one had gone. */
 export const FIRST = fixture('loopback-first');
@@ -54,6 +55,8 @@ export async function read(bytes: string | Uint8Array, size?: number) {
     }
   } catch (caught) {
     error = caught as Error;
+    if (error instanceof ReportError && error.place.line !== undefined)
+      error.message = `line ${error.place.line}: ${error.message}`;
   }
   return { hosts, error: error?.message, name: error?.name, down: last?.down, coverage: last?.coverage };
 }

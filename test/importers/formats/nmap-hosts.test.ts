@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { readNmapReport } from '../../src/importers/nmap.ts';
-import { FIRST, host, inChunks, port, read, report, SECOND, SEEN } from './reports.ts';
+import { readNmapReport } from '../../../src/importers/formats/nmap/nmap-pieces.ts';
+import { FIRST, host, inChunks, port, read, report, SECOND, SEEN } from '../reports.ts';
 
 const onlyPort = async (inner: string) => {
   const { hosts, error } = await read(report(host('192.0.2.1', port(80, 'open', inner))));
@@ -269,67 +269,36 @@ describe('a report that cannot be used', () => {
 
   it.each<[string, () => string | Uint8Array, RegExp, number]>([
     ['is empty', () => '', /^The report is empty\.$/, 0],
-    [
-      'holds spaces alone',
-      () => ' \n',
-      /^line 2, column 1: the report ends too early .* "nmap -oX" writes\.$/,
-      0,
-    ],
+    ['holds spaces alone', () => ' \n', /^line 2: The report ends too early .* "nmap -oX" writes\.$/, 0],
     [
       'is no XML',
       () => 'Nmap scan report for example.com\n',
-      /^line 2, column 1: text data .* "nmap -oX" writes\.$/,
+      /^line 2: .*text data .* "nmap -oX" writes\.$/,
       0,
     ],
-    ['is other XML', () => '<html><host/></html>', /^line 1, column 7: the report begins with <html>/, 0],
-    ['is compressed', () => gzipSync(FIRST), /^The report is not text\. Unpack it first/, 0],
-    [
-      'has an entity bomb',
-      () => bomb,
-      /^line 1, column \d+: the document type .* defines things of its own/,
-      0,
-    ],
-    [
-      'has another document type',
-      () => '<!DOCTYPE html>\n<nmaprun/>',
-      /^line 1, column 16: the document type/,
-      0,
-    ],
-    [
-      'uses an entity that is not XML’s own',
-      () => `${head}&x;</nmaprun>`,
-      /^line 6, column 4: undefined entity/,
-      1,
-    ],
+    ['is other XML', () => '<html><host/></html>', /^line 1: The report begins with <html>/, 0],
+    ['is compressed', () => gzipSync(FIRST), /^line 1: .* "nmap -oX" writes\.$/, 0],
+    ['has an entity bomb', () => bomb, /^line 1: The document type .* defines entities/, 0],
+    ['has another document type', () => '<!DOCTYPE html>\n<nmaprun/>', /^line 1: The document type/, 0],
+    ['uses an entity that is not XML’s own', () => `${head}&x;</nmaprun>`, /^line 6: .*undefined entity/, 1],
     ['is XML 1.1', () => '<?xml version="1.1"?><nmaprun/>', /XML 1\.1, and only XML 1\.0/, 0],
-    [
-      'is declared in another encoding',
-      () => '<?xml version="1.0" encoding="ISO-8859-1"?><nmaprun/>',
-      /only UTF-8/,
-      0,
-    ],
-    [
-      'is nested too deep',
-      () => `${head}${nested(64)}</nmaprun>`,
-      /^line 6, column 193: .* more than 64 deep/,
-      1,
-    ],
+    ['is nested too deep', () => `${head}${nested(64)}</nmaprun>`, /^line 6: .* more than 64 deep/, 1],
     [
       'has too many attributes',
       () => `${head}<a ${Array.from({ length: 129 }, (_, index) => `a${index}=""`).join(' ')}/></nmaprun>`,
-      /^line 6, column \d+: an element has more than 128 attributes/,
+      /^line 6: An element has more than 128 attributes/,
       1,
     ],
     [
       'has too long an attribute',
-      () => `${head}<a b="${'x'.repeat(5 * 1024 * 1024)}"/></nmaprun>`,
-      /^line 6, column \d+: no tag ends within 4 MiB/,
+      () => `${head}<a b="${'x'.repeat(9 * 1024 * 1024)}"/></nmaprun>`,
+      /^line 6: No tag ends within 8 MiB/,
       1,
     ],
     [
       'has too long a comment',
-      () => `${head}<!--${'x'.repeat(5 * 1024 * 1024)}--></nmaprun>`,
-      /no tag ends within/,
+      () => `${head}<!--${'x'.repeat(9 * 1024 * 1024)}--></nmaprun>`,
+      /No tag ends within/,
       1,
     ],
     [
@@ -341,35 +310,16 @@ describe('a report that cannot be used', () => {
     [
       'covers too many ranges',
       () => report(whole + `<scaninfo protocol="tcp" services="${'1,'.repeat(60_000)}"/>`.repeat(2)),
-      /^line 6, column \d+: the scan covers more than 100000 ranges of ports\.$/,
+      /^line 6: The scan covers more than 100000 ranges of ports\.$/,
       1,
     ],
     [
       'is cut off',
       () => FIRST.slice(0, -200),
-      /^line 45, column 65: the report ends too early \(unclosed tag: runstats\)/,
+      /^line 45: The report ends too early \(unclosed tag: runstats\)/,
       1,
     ],
     ['is cut off within a host', () => report(whole).slice(0, -40), /ends too early/, 0],
-    [
-      'is cut off within a character',
-      () => Buffer.from(`${head}<!-- é`).subarray(0, -1),
-      /byte \d+ of the report is not UTF-8/,
-      1,
-    ],
-    [
-      'has bytes that are not UTF-8',
-      () => Buffer.concat([Buffer.from(head), Buffer.from([0xff]), Buffer.from('</nmaprun>')]),
-      new RegExp(`^line 6, column 1: byte ${head.length} of the report is not UTF-8\\.$`),
-      1,
-    ],
-    ['has a NUL character', () => `${head}\0</nmaprun>`, /^line 6, column 2: disallowed character/, 1],
-    [
-      'refers to half a surrogate pair',
-      () => `${head}<a b="&#xD800;"/></nmaprun>`,
-      /malformed character entity/,
-      1,
-    ],
     [
       'closes a host wrongly',
       () => report(`${whole}${whole.replace('</host>', '</hosts>')}`),
@@ -379,7 +329,7 @@ describe('a report that cannot be used', () => {
     [
       'has a host without an address',
       () => report(`${whole}<host><ports/></host>`),
-      /^line 6, column \d+: .* no IP address/,
+      /^line 6: .* no IP address/,
       1,
     ],
     [
@@ -416,7 +366,7 @@ describe('a report that cannot be used', () => {
     const reading = (async () => {
       for await (const piece of readNmapReport(endless())) bytes = piece.bytes;
     })();
-    await expect(reading).rejects.toThrow(/no tag ends within 4 MiB/);
-    expect(bytes).toBeLessThan(5 * 1024 * 1024);
+    await expect(reading).rejects.toThrow(/No tag ends within 8 MiB/);
+    expect(bytes).toBeLessThan(9 * 1024 * 1024);
   });
 });

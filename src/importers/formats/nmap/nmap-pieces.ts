@@ -1,6 +1,6 @@
-import type { ScannedHost } from '../domain/assets/host-scans.ts';
-import type { PortRange } from '../domain/assets/port-observations.ts';
-import { BoundedXml } from './bounded-xml.ts';
+import type { ScannedHost } from '../../../domain/assets/host-scans.ts';
+import type { PortRange } from '../../../domain/assets/port-observations.ts';
+import { BoundedXml } from '../../reading/bounded-xml.ts';
 import { NmapElements } from './nmap-elements.ts';
 
 /** What one more piece of a report told. */
@@ -25,7 +25,7 @@ export interface ReportPiece {
  */
 export async function* readNmapReport(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportPiece, void> {
   const elements = new NmapElements();
-  const xml = new BoundedXml(elements, 'nmaprun');
+  const xml = new BoundedXml(elements, ['nmaprun'], 'This is not the XML that "nmap -oX" writes.');
   elements.xml = xml;
   let bytes = 0;
   const piece = (): ReportPiece => ({

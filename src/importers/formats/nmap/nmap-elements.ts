@@ -1,8 +1,8 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net';
-import type { ScannedHost } from '../domain/assets/host-scans.ts';
-import type { ObservedPort, PortRange } from '../domain/assets/port-observations.ts';
-import { PROTOCOLS } from '../domain/assets/ports.ts';
-import type { BoundedXml, ElementHandler } from './bounded-xml.ts';
+import type { ScannedHost } from '../../../domain/assets/host-scans.ts';
+import type { ObservedPort, PortRange } from '../../../domain/assets/port-observations.ts';
+import { PROTOCOLS } from '../../../domain/assets/ports.ts';
+import type { BoundedXml, ElementHandler } from '../../reading/bounded-xml.ts';
 
 type Attributes = Readonly<Record<string, string>>;
 
@@ -84,7 +84,7 @@ export class NmapElements implements ElementHandler {
 
   #openRoot(name: string, attributes: Attributes): void {
     if (name !== 'nmaprun') {
-      this.xml.refuse(`the report begins with <${name.slice(0, 50)}> and not with <nmaprun>.`);
+      this.xml.refuse(`The report begins with <${name.slice(0, 50)}> and not with <nmaprun>.`);
     }
     this.#startedAt = milliseconds(attributes.start);
   }
@@ -184,7 +184,7 @@ export class NmapElements implements ElementHandler {
       host.ordered = false;
     }
     host.ports.push(port);
-    if (host.ports.length > MAX_PORTS) this.xml.refuse(`a host has more than ${MAX_PORTS} ports.`);
+    if (host.ports.length > MAX_PORTS) this.xml.refuse(`A host has more than ${MAX_PORTS} ports.`);
   }
 
   #endHost({
@@ -205,7 +205,7 @@ export class NmapElements implements ElementHandler {
       this.#lastHostEnd = this.xml.position;
     }
     if (status !== 'up') return;
-    if (address === undefined) this.xml.refuse('the host that ends here has no IP address.');
+    if (address === undefined) this.xml.refuse('The host that ends here has no IP address.');
     this.#hosts.push({
       address,
       name,
@@ -225,7 +225,7 @@ export class NmapElements implements ElementHandler {
       if (first === undefined) continue;
       this.#ranges.push([protocol, Number(first), Number(last)]);
       if (this.#ranges.length > MAX_RANGES)
-        this.xml.refuse(`the scan covers more than ${MAX_RANGES} ranges of ports.`);
+        this.xml.refuse(`The scan covers more than ${MAX_RANGES} ranges of ports.`);
     }
   }
 

@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import { locationOf } from '../domain/assets/asset-locations.ts';
+import type { ReportedFinding, ReportedLocation, Target } from './report.ts';
+
+/** What names an asset within its organization. */
+export interface AssetName {
+  type: 'host' | 'webapp';
+  location: string;
+}
+
+/** @returns the asset of a target: a web application at its origin, or a host; `undefined` where there is none */
+export function assetOf(target: Target | undefined): AssetName | undefined {
+  if (target === undefined || 'artifact' in target) return undefined;
+  if ('host' in target) return hostNamed(target.host);
+  const origin = originOf(target.url);
+  return origin === undefined ? undefined : { type: 'webapp', location: origin };
+}
+
+function hostNamed(text: string): AssetName | undefined {
+  // A zone names a network card of the machine that scanned.
+  const found = locationOf('host', text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, ''));
+  return 'location' in found ? { type: 'host', location: found.location } : undefined;
+}
+
+/** @returns `https://host:8443/`, without a default port; `undefined` for what is no URL of http or https */
+export function originOf(url: string): string | undefined {
+  const text = url.trim();
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, origin } = new URL(text);
+  const known = protocol === 'http:' || protocol === 'https:';
+  return known && origin.length <= 2_000 ? `${origin}/` : undefined;
+}
+
+/**
+ * @returns what tells a finding from others of the same rule and asset: port and protocol on a host, path and package in
+ *   an artifact, nothing more on a site; the format's own word wins
+ */
+export function placeOf({ place, target }: Pick<ReportedFinding, 'place' | 'target'>): string {
+  if (place !== undefined) return place;
+  if (target === undefined || 'url' in target) return '';
+  if ('host' in target) return target.port === undefined ? '' : `${target.protocol ?? 'tcp'}/${target.port}`;
+  return JSON.stringify([target.artifact, target.path ?? '', target.package ?? '']);
+}
+
+/**
+ * @param source the format, or the tool that a finding names
+ * @returns what is the same for instances of one finding, and in every report of it: 22 characters of base64url
+ */
+export function identityOf(finding: ReportedFinding, source: string): string {
+  const asset = assetOf(finding.target);
+  const parts =
+    finding.fingerprint === undefined
+      ? [
+          'rule',
+          source,
+          finding.rule,
+          asset?.type ?? '',
+          asset?.location ?? unnamed(finding.target),
+          placeOf(finding),
+        ]
+      : ['fingerprint', source, finding.fingerprint];
+  return createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16).toString('base64url');
+}
+
+/** What stands for an asset where a target names none that is one: `localhost:8080`, `ftp://host/`. */
+function unnamed(target: Target | undefined): string {
+  if (target === undefined || 'artifact' in target) return '';
+  return 'url' in target ? stableUrl(target.url) : target.host.trim().toLowerCase();
+}
+
+/** What a report covers, by which what it no longer has is gone. */
+export interface Coverage {
+  /** `site:https://host/`, `host:192.0.2.1`, `artifact:name`; empty for what is covered by nothing. */
+  coverKey: string;
+  /** The address or the name of the host, of a site as well; empty where there is none. */
+  coverHost: string;
+}
+
+/** @returns what of coverage a finding of this target, or a target that is covered, stands for */
+export function coverageOf(target: Target | undefined): Coverage {
+  if (target === undefined) return { coverKey: '', coverHost: '' };
+  if ('artifact' in target) return { coverKey: `artifact:${target.artifact}`, coverHost: '' };
+  const asset = assetOf(target);
+  if (asset === undefined) return { coverKey: '', coverHost: '' };
+  if (asset.type === 'host') return { coverKey: `host:${asset.location}`, coverHost: asset.location };
+  const host = hostNamed(new URL(asset.location).hostname)?.location ?? '';
+  return { coverKey: `site:${asset.location}`, coverHost: host };
+}
+
+/** @returns the target that a person means: a URL, else an address or a host name; `undefined` for what is none */
+export function targetNamed(text: string): Target | undefined {
+  const trimmed = text.trim();
+  if (/^https?:\/\//i.test(trimmed)) return originOf(trimmed) === undefined ? undefined : { url: trimmed };
+  const asset = hostNamed(trimmed);
+  return asset === undefined ? undefined : { host: asset.location };
+}
+
+/** @returns where a finding was seen when its report names no more than a target */
+export function locationOfTarget(target: Target): ReportedLocation {
+  if ('url' in target) return { type: 'url', value: target.url };
+  if ('artifact' in target) {
+    return { type: 'file', value: [target.artifact, target.path].filter(Boolean).join(': ') };
+  }
+  const asset = hostNamed(target.host);
+  const address = asset?.location ?? target.host;
+  return {
+    type: 'ip',
+    value:
+      target.port === undefined
+        ? address
+        : `${address.includes(':') ? `[${address}]` : address}:${target.port}`,
+    address,
+    ...(target.port === undefined ? {} : { port: target.port, protocol: target.protocol ?? 'tcp' }),
+  };
+}
+
+/** Names of parameters that are another in every session, or against forgery; compared without regard to case, `-` and `_`. */
+const PASSING = new Set(
+  (
+    'jsessionid phpsessid aspsessionid aspnetsessionid cfid cftoken sid sessid session sessionid sessiontoken nonce ' +
+    'csrf csrftoken xsrf xsrftoken csrfmiddlewaretoken authenticitytoken requestverificationtoken viewstate ' +
+    'eventvalidation timestamp ts cachebuster cb rand random state'
+  ).split(' '),
+);
+
+/**
+ * A URL as it is the same in every scan: without fragment, user, default port, session and nonce; its parameters in the
+ * order of their names.
+ * @returns what is no URL as it is
+ */
+export function stableUrl(url: string): string {
+  const text = url.trim();
+  if (!URL.canParse(text)) return text;
+  const parsed = new URL(text);
+  parsed.hash = '';
+  parsed.username = '';
+  parsed.password = '';
+  // Servers of Java write the session into the path.
+  parsed.pathname = parsed.pathname.replace(/;(?:jsessionid|phpsessid|sid)=[^;/]*/gi, '');
+  const kept = [...parsed.searchParams].filter(([name]) => !isPassing(name));
+  kept.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  parsed.search = new URLSearchParams(kept).toString();
+  return parsed.href;
+}
+
+const isPassing = (name: string): boolean => PASSING.has(name.toLowerCase().replace(/[-_.]/g, ''));

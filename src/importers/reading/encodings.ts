@@ -1,0 +1,54 @@
+/**
+ * Bytes as UTF-8 without a byte order mark. UTF-16 is told by its mark, as Windows writes it, and written anew; all else
+ * passes as it is, and who decodes it puts U+FFFD where it is no UTF-8.
+ */
+export async function* utf8Of(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  let decoder: TextDecoder | undefined;
+  let begun = false;
+  let first: Uint8Array = new Uint8Array(0);
+  for await (const chunk of chunks) {
+    if (begun) {
+      yield decoder === undefined ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }));
+      continue;
+    }
+    first = first.length === 0 ? chunk : Buffer.concat([first, chunk]);
+    if (first.length < 3) {
+      first = first.slice();
+      continue;
+    }
+    begun = true;
+    decoder = markedDecoder(first);
+    yield decoder === undefined ? withoutMark(first) : Buffer.from(decoder.decode(first, { stream: true }));
+  }
+  if (!begun && first.length > 0) yield Buffer.from(markedDecoder(first)?.decode(first) ?? first);
+  else if (decoder !== undefined) yield Buffer.from(decoder.decode());
+}
+
+/** @returns what decodes bytes that begin with the mark of UTF-16 (WHATWG Encoding, section 6.1) */
+export function markedDecoder(bytes: Uint8Array): TextDecoder | undefined {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le');
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be');
+  return undefined;
+}
+
+export function withoutMark(bytes: Uint8Array): Uint8Array {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
+/**
+ * @param text the JSON that the value was read from
+ * @returns the value with U+FFFD for every half of a surrogate pair, which only an escape can bring
+ */
+export function wellFormed(value: unknown, text: string): unknown {
+  return /\\u[dD][89a-fA-F]/.test(text) ? mend(value) : value;
+}
+
+/** As deep as the JSON was, which its reader bounds. */
+function mend(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(mend);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name.toWellFormed(), mend(member)]),
+  );
+}

@@ -1,0 +1,96 @@
+import { utf8Of, wellFormed } from './encodings.ts';
+
+/** What stands on a line, counted from 1. */
+export type JsonLine = { value: unknown; line: number } | { fault: string; line: number };
+
+const MAX_LINE = 16 * 1024 * 1024;
+const MAX_DEPTH = 200;
+/** Arrays, objects and commas of a line: what is small in a file can be large in memory. */
+const MAX_PARTS = 1_000_000;
+
+/**
+ * Reads JSON Lines (jsonlines.org): a value a line, empty lines aside. A line that is no JSON is a fault and the next is
+ * read all the same; one of more than 16 MiB is one as well, and no more of it is held than that.
+ */
+export async function* readJsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<JsonLine, void> {
+  let line = 1;
+  let kept: Uint8Array[] = [];
+  let size = 0;
+  const take = (end: Uint8Array): JsonLine | undefined => {
+    const length = size + end.length;
+    const bytes = kept.length === 0 ? end : Buffer.concat([...kept, end]);
+    kept = [];
+    size = 0;
+    return length > MAX_LINE ? { fault: 'a line of more than 16 MiB', line } : lineOf(bytes, line);
+  };
+  for await (const chunk of utf8Of(chunks)) {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    let start = 0;
+    for (let end = bytes.indexOf(0x0a); end >= 0; end = bytes.indexOf(0x0a, start)) {
+      const found = take(bytes.subarray(start, end));
+      if (found !== undefined) yield found;
+      start = end + 1;
+      line += 1;
+    }
+    if (start === bytes.length) continue;
+    size += bytes.length - start;
+    if (size > MAX_LINE) kept = [];
+    // A chunk may be written over by whoever gave it.
+    else kept.push(Uint8Array.prototype.slice.call(bytes, start));
+  }
+  const last = take(new Uint8Array(0));
+  if (last !== undefined) yield last;
+}
+
+function lineOf(bytes: Uint8Array, line: number): JsonLine | undefined {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString().trim();
+  if (text === '') return undefined;
+  const fault = tooMuch(text);
+  if (fault !== undefined) return { fault, line };
+  try {
+    return { value: wellFormed(JSON.parse(text), text), line };
+  } catch {
+    return { fault: 'a line that is no JSON', line };
+  }
+}
+
+/** Only a long line can hold more than is good. */
+function tooMuch(text: string): string | undefined {
+  if (text.length <= MAX_DEPTH) return undefined;
+  let depth = 0;
+  let parts = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case 0x22:
+        at = endOfString(text, at + 1);
+        break;
+      case 0x5b:
+      case 0x7b:
+        depth += 1;
+        parts += 1;
+        if (depth > MAX_DEPTH) return `a line that is nested more than ${MAX_DEPTH} deep`;
+        break;
+      case 0x5d:
+      case 0x7d:
+        depth -= 1;
+        break;
+      case 0x2c:
+        parts += 1;
+        if (parts > MAX_PARTS) return `a line of more than ${MAX_PARTS} members`;
+        break;
+    }
+  }
+  return undefined;
+}
+
+/** @returns the index of the closing quote, or of the last character */
+function endOfString(text: string, from: number): number {
+  let end = text.indexOf('"', from);
+  while (end > 0) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
+}

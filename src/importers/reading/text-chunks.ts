@@ -1,0 +1,75 @@
+import { isAscii } from 'node:buffer';
+import { markedDecoder, withoutMark } from './encodings.ts';
+
+/** How far the declaration of XML can reach, in bytes. */
+const MAX_DECLARATION = 256;
+
+/**
+ * Turns chunks of bytes into text, without a byte order mark. What is no UTF-8 becomes U+FFFD. UTF-16 is told by its
+ * mark, and an encoding that the declaration of XML names is taken when it is one of WHATWG's.
+ */
+export class TextChunks {
+  /** The beginning of a character whose end is in the next chunk. */
+  #carried: Uint8Array = new Uint8Array(0);
+  #decoder: TextDecoder | undefined;
+  #begun = false;
+
+  /** @returns the text of the chunk, but for a character that it does not hold to its end */
+  decode(chunk: Uint8Array): string {
+    let bytes =
+      this.#carried.length === 0
+        ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+        : Buffer.concat([this.#carried, chunk]);
+    if (!this.#begun) {
+      this.#carried = Uint8Array.prototype.slice.call(bytes);
+      const declares = bytes.length > 1 && bytes[0] === 0x3c && bytes[1] === 0x3f;
+      if (bytes.length < 3 || (declares && bytes.length < MAX_DECLARATION && !bytes.includes(0x3e)))
+        return '';
+      bytes = this.#begin(bytes);
+    }
+    if (this.#decoder !== undefined) return this.#decoder.decode(bytes, { stream: true });
+    const whole = isAscii(bytes) ? bytes.length : endOfWholeCharacters(bytes);
+    this.#carried = Uint8Array.prototype.slice.call(bytes, whole);
+    return bytes.toString('utf8', 0, whole);
+  }
+
+  /** @returns what is left when the last chunk ended in the middle of a character, or of a declaration */
+  end(): string {
+    const rest = this.#begun ? Buffer.from(this.#carried) : this.#begin(this.#carried);
+    return this.#decoder === undefined ? rest.toString() : this.#decoder.decode(rest);
+  }
+
+  #begin(bytes: Uint8Array): Buffer {
+    this.#begun = true;
+    this.#carried = new Uint8Array(0);
+    this.#decoder = markedDecoder(bytes) ?? declaredDecoder(bytes);
+    const rest = this.#decoder === undefined ? withoutMark(bytes) : bytes;
+    return Buffer.from(rest.buffer, rest.byteOffset, rest.byteLength);
+  }
+}
+
+function declaredDecoder(bytes: Uint8Array): TextDecoder | undefined {
+  const head = Buffer.from(bytes.subarray(0, MAX_DECLARATION)).toString('latin1');
+  const [, name] = /^<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([\w.:-]{1,40})["']/.exec(head) ?? [];
+  if (name === undefined || /^(utf-?8|us-ascii)$/i.test(name)) return undefined;
+  try {
+    const decoder = new TextDecoder(name);
+    // What was read up to here as bytes of one each is no UTF-16.
+    return decoder.encoding.startsWith('utf') ? undefined : decoder;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns the length without the character at the end that needs more bytes than there are */
+function endOfWholeCharacters(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] as number;
+    if (byte < 0x80 || byte >= 0xf8) break;
+    if (byte >= 0xc0) {
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      return length > back ? bytes.length - back : bytes.length;
+    }
+  }
+  return bytes.length;
+}

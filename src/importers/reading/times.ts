@@ -1,0 +1,74 @@
+/** No scanner of today wrote a report before this year. */
+const FIRST = Date.UTC(1995, 0, 1);
+/** The end of the year 9999. */
+const LAST = 253_402_300_799_999;
+/** What is smaller is seconds since 1970, what is larger milliseconds: 5138 in seconds, 1973 in milliseconds. */
+const FEWEST_MILLISECONDS = 1e11;
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const ISO =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)? ?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?$/i;
+/** RFC 5322, section 3.3, with or without the day of the week. */
+const MAIL =
+  /^(?:[a-z]{3,9},? )?(\d{1,2}) ([a-z]{3})[a-z]* (\d{4}),? (\d{2}):(\d{2})(?::(\d{2}))? ?(Z|UTC|GMT|UT|[+-]\d{2}:?\d{2})?$/i;
+/** As `ctime` of C writes it, with or without a zone before the year. */
+const CTIME =
+  /^(?:[a-z]{3,9},? )?([a-z]{3})[a-z]* (\d{1,2}) (\d{2}):(\d{2}):(\d{2}) ?(Z|UTC|GMT|[+-]\d{2}:?\d{2})? ?(\d{4}) ?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?$/i;
+
+/**
+ * Reads a time as reports write it: ISO 8601, RFC 5322, `Mon Jan  2 15:04:05 2023`, seconds or milliseconds since 1970.
+ * One without a zone is UTC.
+ * @param until what is later is none; milliseconds
+ * @returns milliseconds since 1970; `undefined` for what is no time, before 1995 or after the year 9999
+ */
+export function timeOf(value: unknown, until = LAST): number | undefined {
+  const time =
+    typeof value === 'number' ? ofNumber(value) : typeof value === 'string' ? ofText(value) : undefined;
+  return time !== undefined && time >= FIRST && time <= until ? time : undefined;
+}
+
+function ofNumber(value: number): number {
+  return Math.trunc(value < FEWEST_MILLISECONDS ? value * 1_000 : value);
+}
+
+function ofText(value: string): number | undefined {
+  if (value.length > 100) return undefined;
+  const text = value.trim().replace(/\s+/g, ' ');
+  if (/^\d{1,15}(\.\d{1,9})?$/.test(text)) return ofNumber(Number(text));
+  const iso = ISO.exec(text);
+  if (iso !== null) {
+    const [, year, month, day, hour, minute, second, fraction = '', zone] = iso;
+    const time = utc(year, Number(month) - 1, day, hour, minute, second, zone);
+    return time === undefined ? undefined : time + Math.trunc(Number(`0.${fraction || '0'}`) * 1_000);
+  }
+  const mail = MAIL.exec(text);
+  if (mail !== null) {
+    const [, day, month, year, hour, minute, second, zone] = mail;
+    return utc(year, monthOf(month), day, hour, minute, second, zone);
+  }
+  const ctime = CTIME.exec(text);
+  if (ctime === null) return undefined;
+  const [, month, day, hour, minute, second, before, year, after] = ctime;
+  return utc(year, monthOf(month), day, hour, minute, second, before ?? after);
+}
+
+const monthOf = (name = ''): number => MONTHS.indexOf(name.toLowerCase());
+
+/** @returns `undefined` for a day, hour, minute or second that there is not */
+function utc(
+  year: string | undefined,
+  month: number,
+  day: string | undefined,
+  hour = '0',
+  minute = '0',
+  second = '0',
+  zone = 'Z',
+): number | undefined {
+  const [y, d, h, m, s] = [Number(year), Number(day), Number(hour), Number(minute), Number(second)];
+  const midnight = Date.UTC(y, month, d);
+  const date = new Date(midnight);
+  if (date.getUTCMonth() !== month || date.getUTCDate() !== d || h > 24 || m > 59 || s > 60) return undefined;
+  const [, sign, hours = '0', minutes = '0'] = /^([+-])(\d{2}):?(\d{2})$/.exec(zone) ?? [];
+  const offset = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
+  return midnight + ((h * 60 + m - offset) * 60 + s) * 1_000;
+}

@@ -1,0 +1,232 @@
+import { createGunzip, createInflateRaw, type Gunzip, type InflateRaw } from 'node:zlib';
+import { ReportError, type ReportSource } from '../report.ts';
+
+const MAX_RATIO = 200;
+const MAX_UNPACKED = 16 * 1024 ** 3;
+/** What may be unpacked before the ratio counts, where nobody knows how large the file is. */
+const SLACK = 64 * 1024 * 1024;
+const CHUNK = 64 * 1024;
+
+const GZIP = [0x1f, 0x8b];
+const ZIP = [0x50, 0x4b, 0x03, 0x04];
+/** The fixed part of a local file header (APPNOTE 4.3.7). */
+const HEADER = 30;
+/** The longest descriptor behind the data of a file (4.3.9), and the mark of what comes next. */
+const AFTER = 28;
+
+/**
+ * The bytes of a report that may be packed: gzip, also of several members, or a zip of one file. What is neither passes
+ * as it is; bytes tell, and no name.
+ * @param size how many bytes the file has, if that is known
+ * @returns a source that throws ReportError where the file is damaged, ends too early, holds several files, or unpacks to
+ *   more than 200 times its size or 16 GiB
+ */
+export function unpack(source: ReportSource, size?: number): ReportSource {
+  return () => unpacked(new Bytes(source()), size);
+}
+
+async function* unpacked(bytes: Bytes, size: number | undefined): AsyncGenerator<Uint8Array, void> {
+  try {
+    const head = await bytes.peek(4);
+    if (startsWith(head, GZIP)) yield* bounded(inflated(bytes, gunzip()), bytes, size);
+    else if (startsWith(head, ZIP)) yield* bounded(zipped(bytes), bytes, size);
+    else yield* bytes.rest();
+  } finally {
+    await bytes.close();
+  }
+}
+
+async function* bounded(
+  chunks: AsyncIterable<Uint8Array>,
+  { taken }: { readonly taken: () => number },
+  size: number | undefined,
+): AsyncGenerator<Uint8Array, void> {
+  let total = 0;
+  for await (const chunk of chunks) {
+    total += chunk.length;
+    const most = size === undefined ? Math.max(SLACK, taken() * MAX_RATIO) : size * MAX_RATIO;
+    if (total > most) throw new ReportError(`The file unpacks to more than ${MAX_RATIO} times its size.`);
+    if (total > MAX_UNPACKED) throw new ReportError('The file unpacks to more than 16 GiB.');
+    yield chunk;
+  }
+}
+
+const gunzip = (): Gunzip => createGunzip({ chunkSize: CHUNK, readableHighWaterMark: 1 } as object);
+const inflateRaw = (): InflateRaw =>
+  createInflateRaw({ chunkSize: CHUNK, readableHighWaterMark: 1 } as object);
+
+/**
+ * Everything that could be unpacked comes before an error, as half a report is worth having. What the stream did not need
+ * is given back to `bytes`.
+ */
+async function* inflated(bytes: Bytes, stream: Gunzip | InflateRaw): AsyncGenerator<Uint8Array, void> {
+  const out: Uint8Array[] = [];
+  let failure: Error | undefined;
+  let ended = false;
+  let wake: () => void = () => undefined;
+  stream.on('data', (chunk: Uint8Array) => {
+    out.push(chunk);
+    stream.pause();
+    wake();
+  });
+  stream.on('error', (error) => {
+    failure = error;
+    wake();
+  });
+  stream.on('end', () => {
+    ended = true;
+    wake();
+  });
+  let fed = 0;
+  /** What the stream was given and may not have needed. */
+  let recent: Uint8Array[] = [];
+  let hungry = true;
+  let finished = false;
+  try {
+    for (;;) {
+      yield* out.splice(0);
+      if (failure !== undefined) {
+        const early = (failure as NodeJS.ErrnoException).code === 'Z_BUF_ERROR';
+        throw new ReportError(
+          early ? 'The packed file ends too early.' : `The packed file is damaged (${failure.message}).`,
+        );
+      }
+      if (ended) break;
+      const woken = new Promise<void>((resolve) => (wake = resolve));
+      if (hungry && !finished) {
+        const chunk = await bytes.next();
+        finished = chunk === undefined;
+        if (chunk === undefined) stream.end();
+        else {
+          if (stream.bytesWritten >= fed) recent = [];
+          fed += chunk.length;
+          recent.push(chunk);
+          hungry = false;
+          stream.write(chunk, () => {
+            hungry = true;
+            wake();
+          });
+        }
+      }
+      stream.resume();
+      await woken;
+    }
+    const unused = fed - stream.bytesWritten;
+    const given = Buffer.concat(recent);
+    if (unused > 0) bytes.giveBack(given.subarray(given.length - unused));
+  } finally {
+    stream.destroy();
+  }
+}
+
+async function* zipped(bytes: Bytes): AsyncGenerator<Uint8Array, void> {
+  let found = false;
+  for (;;) {
+    const mark = await bytes.peek(4);
+    if (!startsWith(mark, ZIP)) {
+      if (!found) throw new ReportError('The zip file holds no file.');
+      return;
+    }
+    const header = await bytes.take(HEADER);
+    const flags = header.readUInt16LE(6);
+    const method = header.readUInt16LE(8);
+    const packed = header.readUInt32LE(18);
+    const name = (await bytes.take(header.readUInt16LE(26))).toString();
+    await bytes.take(header.readUInt16LE(28));
+    const described = (flags & 8) !== 0;
+    if ((flags & 1) !== 0) throw new ReportError('The zip file is encrypted.');
+    if (method !== 8 && (method !== 0 || described || packed === 0xffffffff))
+      throw new ReportError('The zip file is packed in a way that is not read.');
+    // What a file manager adds on its own is no report.
+    const beside = name.endsWith('/') || name.startsWith('__MACOSX/');
+    if (!beside && found) throw new ReportError('The zip file holds more than one file.');
+    found ||= !beside;
+    const contents = method === 8 ? inflated(bytes, inflateRaw()) : bytes.stored(packed);
+    for await (const chunk of contents) if (!beside) yield chunk;
+    if (described) await skipDescriptor(bytes);
+  }
+}
+
+async function skipDescriptor(bytes: Bytes): Promise<void> {
+  const after = Buffer.from(await bytes.peek(AFTER));
+  for (const length of [16, 12, 24, 20]) {
+    const next = after.subarray(length, length + 4);
+    if (next[0] === 0x50 && next[1] === 0x4b) return void (await bytes.take(length));
+  }
+  throw new ReportError('The zip file is damaged, or ends too early.');
+}
+
+function startsWith(bytes: Uint8Array, mark: readonly number[]): boolean {
+  return mark.every((byte, index) => bytes[index] === byte);
+}
+
+/** Bytes that come in chunks and are wanted in others. */
+class Bytes {
+  readonly #source: AsyncIterator<Uint8Array>;
+  #ahead: Uint8Array[] = [];
+  #taken = 0;
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  /** How many bytes were taken so far. */
+  readonly taken = (): number => this.#taken;
+
+  /** @returns the next chunk, or `undefined` at the end */
+  async next(): Promise<Uint8Array | undefined> {
+    let chunk = this.#ahead.shift();
+    while (chunk === undefined || chunk.length === 0) {
+      const { done, value } = await this.#source.next();
+      if (done === true) return undefined;
+      chunk = value;
+    }
+    this.#taken += chunk.length;
+    return chunk;
+  }
+
+  giveBack(chunk: Uint8Array): void {
+    this.#taken -= chunk.length;
+    this.#ahead.unshift(chunk);
+  }
+
+  /** @returns the next bytes without taking them, fewer at the end */
+  async peek(length: number): Promise<Uint8Array> {
+    const parts: Uint8Array[] = [];
+    let size = 0;
+    while (size < length) {
+      const chunk = await this.next();
+      if (chunk === undefined) break;
+      parts.push(chunk.slice());
+      size += chunk.length;
+    }
+    const bytes = Buffer.concat(parts);
+    if (size > 0) this.giveBack(bytes);
+    return bytes.subarray(0, length);
+  }
+
+  /** @throws ReportError at the end */
+  async take(length: number): Promise<Buffer> {
+    const parts: Uint8Array[] = [];
+    for await (const chunk of this.stored(length)) parts.push(chunk.slice());
+    return Buffer.concat(parts);
+  }
+
+  async *stored(length: number): AsyncGenerator<Uint8Array, void> {
+    for (let missing = length; missing > 0;) {
+      const chunk = await this.next();
+      if (chunk === undefined) throw new ReportError('The packed file ends too early.');
+      if (chunk.length > missing) this.giveBack(chunk.subarray(missing));
+      yield chunk.subarray(0, missing);
+      missing -= Math.min(missing, chunk.length);
+    }
+  }
+
+  async *rest(): AsyncGenerator<Uint8Array, void> {
+    for (let chunk = await this.next(); chunk !== undefined; chunk = await this.next()) yield chunk;
+  }
+
+  async close(): Promise<void> {
+    await this.#source.return?.();
+  }
+}

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { readXmlPieces } from '../../../src/importers/reading/xml-pieces.ts';
+import { ReportError } from '../../../src/importers/report.ts';
+import { inChunks } from '../reports.ts';
+
+async function pieces(bytes: string | Uint8Array, paths: string[], size = 65_536) {
+  const found = [];
+  let error: ReportError | undefined;
+  try {
+    for await (const piece of readXmlPieces(inChunks(bytes, size), { roots: ['report', 'run'], paths })) {
+      found.push(piece);
+    }
+  } catch (caught) {
+    if (!(caught instanceof ReportError)) throw caught;
+    error = caught;
+  }
+  return { found, error };
+}
+
+const REPORT = `<?xml version="1.0"?>
+<!DOCTYPE report [ <!ELEMENT report (host*)> <!ATTLIST report id CDATA ""> ]>
+<x:report xmlns:x="urn:x" id="1">
+  <host name="a"><item n="1">one &lt; two<![CDATA[ <b>&amp;</b>]]> end</item><other><item/></other></host>
+  <host name="b">
+    <item n="2"><x:title>T</x:title><text>long</text></item>
+  </host>
+</x:report>`;
+
+describe('pieces of XML', () => {
+  it('are elements with their text and what they stand in', async () => {
+    const { found, error } = await pieces(REPORT, ['report.host.item']);
+    expect(error).toBeUndefined();
+    expect(found).toHaveLength(2);
+    expect(found[0]).toEqual({
+      path: 'report.host.item',
+      element: { name: 'item', attributes: { n: '1' }, children: [], text: 'one < two <b>&amp;</b> end' },
+      ancestors: [
+        { name: 'report', attributes: { 'xmlns:x': 'urn:x', id: '1' } },
+        { name: 'host', attributes: { name: 'a' } },
+      ],
+      line: 4,
+    });
+    expect(found[1]?.element.children.map(({ name, text }) => [name, text])).toEqual([
+      ['title', 'T'],
+      ['text', 'long'],
+    ]);
+    expect(found[1]?.ancestors[0]).toBe(found[0]?.ancestors[0]);
+    for (const size of [1, 3])
+      expect(await pieces(REPORT, ['report.host.item'], size)).toEqual({ found, error });
+  });
+
+  it('come from any of the paths, and from none within another', async () => {
+    const { found } = await pieces(REPORT, ['report.host', 'report.host.item', '*.*.other']);
+    expect(found.map(({ path }) => path)).toEqual(['report.host', 'report.host']);
+    expect((await pieces(REPORT, ['*.*.other'])).found).toHaveLength(1);
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['another root', '<html/>', /begins with <html>.* <report> or <run>/],
+    ['nothing', '', /empty/],
+    ['an entity of its own', '<!DOCTYPE report [<!ENTITY a "b">]><report/>', /defines entities/],
+    ['an entity that is none', '<report><host/>&nbsp;</report>', /undefined entity/],
+    ['a cut', '<report><host/><host>', /ends too early/],
+    ['a cut within a tag', '<report><host/><ho', /ends too early/],
+    ['a wrong end', '<report><host/><host></hosts></report>', /unexpected close tag/],
+    [
+      'much in one element',
+      `<report><host/><host>${'<a b="12345678"/>'.repeat(500_000)}</host></report>`,
+      /more than/,
+    ],
+    [
+      'one long text',
+      `<report><host/><host>${'x'.repeat(9_000_000)}</host></report>`,
+      /No tag ends within|more than/,
+    ],
+    ['depth', `<report><host/>${'<a>'.repeat(10_000)}`, /64 deep/],
+  ])('end with an error at %s', async (_what, text, message) => {
+    const { found, error } = await pieces(text, ['report.host']);
+    expect(error?.message).toMatch(message);
+    expect(found).toHaveLength(text.includes('<host/>') ? 1 : 0);
+  });
+
+  it('are text whatever the bytes are', async () => {
+    const text = async (bytes: string | Uint8Array) =>
+      (await pieces(bytes, ['run.a'], 3)).found[0]?.element.text ?? '';
+    const latin = '<?xml version="1.0" encoding="ISO-8859-1"?><run><a>é</a></run>';
+    expect(await text(Buffer.from(latin, 'latin1'))).toBe('é');
+    expect(await text(Buffer.from('\uFEFF<run><a>é</a></run>', 'utf16le'))).toBe('é');
+    expect(await text('\uFEFF<run><a>é</a></run>')).toBe('é');
+    expect(
+      await text(Buffer.from([...Buffer.from('<run><a>x'), 0xff, 0xe9, ...Buffer.from('</a></run>')])),
+    ).toBe('x\uFFFD\uFFFD');
+    expect(await text('<run><a>\0\x1b&#0;&#xD800;</a></run>')).toBe('\0\x1b&#0;&#xD800;');
+  });
+});
