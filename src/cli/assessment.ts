@@ -14,15 +14,15 @@ interface CreateOptions extends CommonOptions {
 export function registerAssessment(program: Command): void {
   const family = addFamily(program, 'assessment', 'Assessments, which are listings of assets as well');
 
-  addCommand(family, 'create <uid>', {
+  addCommand(family, 'create [uid]', {
     description: 'Create an assessment of an organization',
     notes:
-      'A uid is 1 to 50 lowercase letters, digits, - and _. It stands in the addresses of the API and stays.',
+      'A uid is 1 to 50 lowercase letters, digits, - and _. It stands in the addresses of the API and stays. Absent, it is made up.',
     examples: [['assay assessment create acme-web-2026 --organization acme --name "Web 2026"']],
   })
     .requiredOption('--organization <uid>', 'the organization that it belongs to')
     .requiredOption('--name <name>', 'what people call it')
-    .action((uid: string, { organization, name, json, ...flags }: CreateOptions) =>
+    .action((uid: string | undefined, { organization, name, json, ...flags }: CreateOptions) =>
       withContext(flags, async ({ db, clock }) => {
         await requireOrganization(db.read, organization);
         const created = await db.write((tx) =>

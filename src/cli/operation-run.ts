@@ -163,13 +163,27 @@ async function tell(
   printLines(
     ...pairs(
       Object.fromEntries(
-        Object.entries(data as Row).map(([name, value]) => [
+        Object.entries(method === 'GET' ? (data as Row) : inShort(data as Row)).map(([name, value]) => [
           name,
           typeof value === 'string' ? value.replace(/\s+/g, ' ') : cellOf(value),
         ]),
       ),
     ),
   );
+}
+
+/** What tells who changed something that it is the right one, and what they go on with; `--json` has the rest. */
+const IN_SHORT =
+  'id uid title name email location severity status state criticality scopes expires_at token invite_url link'.split(
+    ' ',
+  );
+/** Members that are all shown. */
+const FEW = 8;
+
+function inShort(data: Row): Row {
+  const entries = Object.entries(data);
+  if (entries.length <= FEW) return data;
+  return Object.fromEntries(IN_SHORT.flatMap((name) => (name in data ? [[name, data[name]]] : [])));
 }
 
 async function tellRows(rows: readonly Row[]): Promise<void> {

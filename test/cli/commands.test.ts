@@ -110,6 +110,8 @@ describe('assay assessment', () => {
     );
     expect(created).toEqual({ id: expect.any(Number), uid: 'web_2026-1', name: 'Web', organization: 'acme' });
     expect(await assay.json('assessment', 'list')).toEqual([created]);
+    const other = await assay.json('assessment', 'create', '--organization', 'acme', '--name', 'Made up');
+    expect(other).toMatchObject({ uid: expect.stringMatching(/^[0-9a-z]{10}$/), name: 'Made up' });
     expect((await assay.run(['assessment', 'list'])).stdout).toMatch(/web_2026-1 +acme +Web$/m);
   });
 

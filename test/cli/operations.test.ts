@@ -106,6 +106,23 @@ describe('On a server, a command', () => {
     });
   });
 
+  it('tells in short what it made or changed, and all of it as JSON', async () => {
+    const args = ['vulnerability', 'create', '--assessment-id', 'acme-web', '--title', 'Short', '--severity'];
+    const told = await onServer(...args, 'High');
+    expect(told.split('\n').map((line) => line.split(' ')[0])).toEqual([
+      'id',
+      'title',
+      'severity',
+      'status',
+      'link',
+      '',
+    ]);
+    expect(told).toMatch(/^link +http\S+\/vulnerabilities\/\d+$/m);
+    expect(JSON.parse(await onServer(...args, 'Low', '--json'))).toMatchObject({ cvss_final: 0.1, tags: [] });
+    const [id = ''] = /\d+/.exec(told) ?? [];
+    expect(await onServer('vulnerability', 'get', id)).toMatch(/^cvss_final +7$/m);
+  });
+
   it('reads lists to their end, in each of four forms', async () => {
     const names = Array.from({ length: 205 }, (_, index) => `many ${String(index).padStart(3, '0')}`);
     for (const name of names) await world.vulnerabilityTag('acme', name);

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import type { Act, Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { organizationToCreateIn } from '../organizations/organization-choice.ts';
@@ -43,7 +42,6 @@ export async function createAssessmentAs(
   const { id, uid } = await insertAssessment(tx, act, {
     ...members,
     groupId,
-    uid: input.uid ?? newUid(),
     organizationId: organization.id,
     tags: tags.map((tag) => tag.id),
   });
@@ -51,12 +49,6 @@ export async function createAssessmentAs(
   if (caller.userId !== null && caller.organizationId !== null)
     await grantAssessmentAccess(tx, act, uid, caller.userId);
   return readAssessment(tx, caller, { id });
-}
-
-const UID_LETTERS = '0123456789abcdefghijklmnopqrstuvwxyz';
-
-function newUid(): string {
-  return Array.from({ length: 10 }, () => UID_LETTERS[randomInt(UID_LETTERS.length)]).join('');
 }
 
 /** @throws Failure `invalid` for what no assessment can be called, have as a tag or last, before the database is asked */

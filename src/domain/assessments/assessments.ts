@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Act } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { countUserChange } from '../shared/accounts.ts';
@@ -31,7 +32,8 @@ export interface AssessmentMembers {
 }
 
 export interface NewAssessment extends AssessmentMembers {
-  uid: string;
+  /** Absent: ten random characters. */
+  uid?: string | undefined;
   name: string;
   organization: string;
 }
@@ -85,6 +87,12 @@ export function unknownGroup(groupId: number): Failure {
   });
 }
 
+const UID_LETTERS = '0123456789abcdefghijklmnopqrstuvwxyz';
+
+function newUid(): string {
+  return Array.from({ length: 10 }, () => UID_LETTERS[randomInt(UID_LETTERS.length)]).join('');
+}
+
 /**
  * Makes an assessment in an organization and a group that the caller of this knows.
  * @param input `tags` are ids of tags of the organization
@@ -95,7 +103,7 @@ export async function insertAssessment(
   act: Act,
   input: Omit<NewAssessment, 'organization'> & { organizationId: number; tags?: readonly number[] },
 ): Promise<{ id: number; uid: string; name: string }> {
-  const { uid, organizationId, tags = [] } = input;
+  const { uid = newUid(), organizationId, tags = [] } = input;
   const { type = 'web', state = 'active', startsOn = null, endsOn = null } = input;
   if (!ASSESSMENT_UID.test(uid)) {
     throw invalid({
