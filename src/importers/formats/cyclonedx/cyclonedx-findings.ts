@@ -1,0 +1,196 @@
+import type { Severity } from '../../../domain/vulnerabilities/catalogue.ts';
+import { severityRank } from '../../../domain/vulnerabilities/catalogue.ts';
+import {
+  isObject,
+  listOf,
+  type Members,
+  membersOf,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../reading/json-members.ts';
+import { bestCvss, severityOf, severityOfScore } from '../../reading/scores.ts';
+import { cvesIn } from '../../reading/texts.ts';
+import type { Place, ReportedFinding, ReportRecord } from '../../report.ts';
+
+interface Component {
+  /** Without the version: an update is no other package. */
+  name: string;
+  version: string | undefined;
+}
+
+const MAX_COMPONENTS = 300_000;
+const MAX_DEPTH = 50;
+const MAX_NAME = 500;
+
+/** The components of a bill of materials by what refers to them. */
+export class Components {
+  readonly #byRef = new Map<string, Component>();
+  #listed = false;
+
+  addList(values: readonly unknown[], depth = 0): void {
+    for (const value of values) {
+      if (!isObject(value)) continue;
+      this.#listed = true;
+      this.add(value);
+      if (depth < MAX_DEPTH) this.addList(listOf(value.components), depth + 1);
+    }
+  }
+
+  add(component: Members): void {
+    const ref = textOf(component['bom-ref']);
+    if (ref === undefined || ref.length > MAX_NAME || this.#byRef.size >= MAX_COMPONENTS) return;
+    this.#byRef.set(ref, {
+      name: nameOf(component) ?? ref,
+      version: textOf(component.version)?.slice(0, 100),
+    });
+  }
+
+  has(ref: string | undefined): boolean {
+    return ref !== undefined && (this.#byRef.has(ref) || ref.startsWith('pkg:'));
+  }
+
+  /** @param ref of a component, also of another document (a BOM-Link, `urn:cdx:…#ref`), or a package URL */
+  find(ref: string): Component {
+    const known = this.#byRef.get(ref);
+    if (known !== undefined) return known;
+    const inside = ref.startsWith('urn:cdx:') && ref.includes('#') ? ref.slice(ref.indexOf('#') + 1) : ref;
+    const decoded = inside.startsWith('pkg%3A') ? decodeURIComponent(inside) : inside;
+    const other = this.#byRef.get(decoded);
+    if (other !== undefined) return other;
+    const name = packageOf(decoded);
+    return { name: name ?? decoded, version: name === undefined ? undefined : versionOf(decoded) };
+  }
+
+  /** What a bill of materials with components is of, it covers. */
+  *coverage(subject: Members): Generator<ReportRecord> {
+    if (this.#listed && nameOf(subject) !== undefined)
+      yield { kind: 'covered', target: { artifact: artifactOf(subject) } };
+  }
+}
+
+function nameOf(component: Members): string | undefined {
+  const named = packageOf(textOf(component.purl) ?? '');
+  if (named !== undefined) return named;
+  const parts = [textOf(component.group), textOf(component.name)].filter((part) => part !== undefined);
+  return parts.length === 0 ? undefined : parts.join('/').slice(0, MAX_NAME);
+}
+
+/** @returns a package URL without version, qualifiers and the rest (`pkg:npm/%40scope/name`) */
+function packageOf(purl: string): string | undefined {
+  const parts = /^pkg:[^@?#]+/.exec(purl);
+  return parts?.[0].slice(0, MAX_NAME);
+}
+
+function versionOf(purl: string): string | undefined {
+  return /^pkg:[^@?#]+@([^?#]+)/.exec(purl)?.[1];
+}
+
+/** @returns what the document is of, without its version */
+export function artifactOf(subject: Members): string {
+  const parts = [textOf(subject.group), textOf(subject.name)].filter((part) => part !== undefined);
+  return parts.length === 0 ? 'bom' : parts.join('/').replace(/@sha256:[0-9a-f]{64}$/i, '');
+}
+
+/** States of the analysis (VEX) in which it is no vulnerability of the subject, or no more. */
+const CLOSED: Readonly<Record<string, string>> = {
+  not_affected: 'not affected',
+  false_positive: 'false positive',
+  resolved: 'resolved',
+  resolved_with_pedigree: 'resolved',
+};
+
+/** A finding for each package that it affects. */
+export function* recordsOf(
+  vulnerability: Members,
+  components: Components,
+  subject: Members,
+  at: Place,
+): Generator<ReportRecord> {
+  const id = textOf(vulnerability.id);
+  const state = textOf(membersOf(vulnerability.analysis).state)?.toLowerCase() ?? '';
+  const reason = id === undefined ? 'no id' : Object.hasOwn(CLOSED, state) ? CLOSED[state] : undefined;
+  if (id === undefined || reason !== undefined) {
+    yield { kind: 'skipped', reason: reason ?? 'no id', at };
+    return;
+  }
+  const affects = listOf(vulnerability.affects).map(membersOf);
+  const refs = affects.map(({ ref }) => textOf(ref)).filter((ref) => ref !== undefined);
+  const found = (refs.length === 0 ? [undefined] : [...new Set(refs)]).map((ref) =>
+    ref === undefined ? undefined : components.find(ref),
+  );
+  const shared = commonOf(id, vulnerability);
+  for (const component of found) {
+    const artifact = artifactOf(subject);
+    const version = component?.version === undefined ? '' : ` ${component.version}`;
+    yield {
+      kind: 'finding',
+      at,
+      finding: {
+        ...shared,
+        title: component === undefined ? id : `${id} in ${component.name.replace(/^pkg:/, '')}`,
+        target: { artifact, package: component?.name },
+        locations: [
+          {
+            type: 'file',
+            value: component === undefined ? artifact : `${artifact}: ${component.name}${version}`,
+          },
+        ],
+      },
+    };
+  }
+}
+
+function commonOf(id: string, vulnerability: Members): Omit<ReportedFinding, 'title'> {
+  const others = listOf(vulnerability.references).map((one) => textOf(membersOf(one).id) ?? '');
+  const ratings = listOf(vulnerability.ratings).map(membersOf);
+  const cvss = bestCvss(ratings.map(claimOf).filter((claim) => claim !== undefined));
+  return {
+    rule: id,
+    severity: severityFrom(ratings),
+    description: textPartsOf([vulnerability.description, vulnerability.detail]),
+    recommendedFix: textPartsOf([vulnerability.recommendation, vulnerability.workaround]),
+    category: { parent: 'Components', display: 'Vulnerable component' },
+    cveIds: cvesIn([id, ...others].join(' ')),
+    cweIds: textsOf(vulnerability.cwes).map((cwe) => (/^\d+$/.test(cwe) ? `CWE-${cwe}` : cwe)),
+    ...cvss,
+    referenceUrls: [
+      ...textsOf(membersOf(vulnerability.source).url),
+      ...listOf(vulnerability.advisories).flatMap((one) => textsOf(isObject(one) ? one.url : one)),
+    ],
+  };
+}
+
+/** Of other methods (OWASP, SSVC) the severity alone is taken. Vectors may stand without what they begin with. */
+function claimOf(rating: Members): { vector?: string; score?: number; version?: string } | undefined {
+  const version = /^CVSSv(2|3|31|4)$/i.exec(textOf(rating.method) ?? '')?.[1];
+  const vector = textOf(rating.vector);
+  const score = numberOf(rating.score);
+  const told = vector?.startsWith('CVSS:') === true;
+  if (version === undefined && !told) return undefined;
+  const number = { '2': '2.0', '3': '3.0', '31': '3.1', '4': '4.0' }[version ?? ''];
+  const whole =
+    vector === undefined || told || version === '2' || number === undefined
+      ? vector
+      : `CVSS:${number}/${vector}`;
+  return {
+    ...(whole === undefined ? {} : { vector: whole }),
+    ...(score === undefined ? {} : { score }),
+    ...(number === undefined ? {} : { version: number }),
+  };
+}
+
+/** The gravest of the ratings, each by its word or else by its CVSS score; informational where none is told. */
+function severityFrom(ratings: readonly Members[]): Severity {
+  const told = ratings.flatMap((rating) => {
+    const { cvssScore } = bestCvss([claimOf(rating) ?? {}]);
+    return severityOf(rating.severity) ?? (cvssScore === undefined ? [] : severityOfScore(cvssScore));
+  });
+  return told.sort((one, other) => severityRank(other) - severityRank(one))[0] ?? 'Informational';
+}
+
+function textPartsOf(values: readonly unknown[]): string | undefined {
+  const parts = values.map(textOf).filter((text) => text !== undefined);
+  // Markdown, as the schema says.
+  return parts.length === 0 ? undefined : [...new Set(parts)].join('\n\n');
+}

@@ -1,0 +1,140 @@
+import {
+  isObject,
+  listOf,
+  type Members,
+  membersOf,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../reading/json-members.ts';
+import { readJsonPieces } from '../../reading/json-pieces.ts';
+import { bestCvss, severityOf } from '../../reading/scores.ts';
+import { plainOf } from '../../reading/texts.ts';
+import {
+  type Format,
+  type Place,
+  type ReportedFinding,
+  ReportError,
+  type ReportRecord,
+} from '../../report.ts';
+
+/** `npm audit --json`: by advisory (npm 6), and by package (npm 7 and later, `auditReportVersion` 2). */
+export const npmAudit: Format = {
+  name: 'npm-audit',
+  title: 'npm audit JSON',
+  findings: true,
+  recognise({ json }) {
+    if (!isObject(json)) return false;
+    return (
+      'auditReportVersion' in json ||
+      ('advisories' in json && ('muted' in json || 'actions' in json || 'metadata' in json))
+    );
+  },
+  async *read(source) {
+    for await (const { path, value, offset } of readJsonPieces(source(), [
+      'advisories.*',
+      'vulnerabilities.*',
+      'error',
+    ])) {
+      const at = { offset };
+      if (path === 'error') {
+        // An audit that could not be made is no audit that found nothing.
+        if (isObject(value)) throw new ReportError(`The audit failed: ${summaryOf(value)}`, at);
+      } else if (path === 'advisories.*') yield recordOf(advisoryOf(membersOf(value)), at);
+      else yield* recordsOfPackage(membersOf(value), at);
+    }
+  },
+};
+
+function summaryOf(error: Members): string {
+  return (textOf(error.summary) ?? textOf(error.code) ?? 'npm gives no reason').slice(0, 200);
+}
+
+function recordOf(finding: ReportedFinding | undefined, at: Place): ReportRecord {
+  return finding === undefined ? { kind: 'skipped', reason: 'no id', at } : { kind: 'finding', finding, at };
+}
+
+/** The type `Advisory` of npm 6. */
+function advisoryOf(advisory: Members): ReportedFinding | undefined {
+  const component = textOf(advisory.module_name) ?? textOf(advisory.module);
+  const rule = ruleOf(textOf(advisory.github_advisory_id) ?? textOf(advisory.url), advisory.id);
+  if (rule === undefined || component === undefined) return undefined;
+  const cvss = membersOf(advisory.cvss);
+  const paths = listOf(advisory.findings).flatMap((value) => {
+    const { version, paths: found } = membersOf(value);
+    return textsOf(found).map(
+      (path) => `${path}${textOf(version) === undefined ? '' : `@${textOf(version)}`}`,
+    );
+  });
+  return {
+    rule,
+    title: `${component}: ${textOf(advisory.title) ?? rule}`,
+    severity: severityOf(textOf(advisory.severity)) ?? 'Informational',
+    // npm's texts are Markdown already.
+    description: textOf(advisory.overview),
+    recommendedFix: textOf(advisory.recommendation),
+    category: CATEGORY,
+    cveIds: textsOf(advisory.cves),
+    cweIds: textsOf(advisory.cwe),
+    ...bestCvss([{ vector: textOf(cvss.vectorString), score: numberOf(cvss.score) }]),
+    referenceUrls: [
+      ...textsOf(advisory.url),
+      ...textsOf(advisory.references).flatMap((text) => text.match(/https?:\/\/[^\s<>"()]+/g) ?? []),
+    ],
+    target: { artifact: LOCK, package: component },
+    locations: (paths.length === 0 ? [component] : paths).map((value) => ({ type: 'file', value })),
+  };
+}
+
+/** The vulnerabilities of a package: its own advisories, and the names of packages that bring theirs. */
+function* recordsOfPackage(entry: Members, at: Place): Generator<ReportRecord> {
+  const nodes = textsOf(entry.nodes);
+  for (const value of listOf(entry.via)) {
+    if (isObject(value)) yield recordOf(viaOf(value, entry, nodes), at);
+    else yield { kind: 'skipped', reason: 'told of another package', at };
+  }
+}
+
+function viaOf(via: Members, entry: Members, nodes: readonly string[]): ReportedFinding | undefined {
+  const component = textOf(via.dependency) ?? textOf(via.name) ?? textOf(entry.name);
+  const url = textOf(via.url);
+  const rule = ruleOf(url, via.source);
+  if (rule === undefined || component === undefined) return undefined;
+  const cvss = membersOf(via.cvss);
+  const range = textOf(via.range) ?? textOf(entry.range);
+  return {
+    rule,
+    title: `${component}: ${textOf(via.title) ?? rule}`,
+    severity: severityOf(textOf(via.severity) ?? textOf(entry.severity)) ?? 'Informational',
+    description: range === undefined ? undefined : plainOf(`${component} ${range} is vulnerable.`),
+    recommendedFix: fixOf(component, entry.fixAvailable),
+    category: CATEGORY,
+    cweIds: textsOf(via.cwe),
+    // npm writes a score of 0 where it knows none.
+    ...bestCvss([{ vector: textOf(cvss.vectorString), score: numberOf(cvss.score) || undefined }]),
+    referenceUrls: textsOf(url),
+    target: { artifact: LOCK, package: component },
+    locations: (nodes.length === 0 ? [component] : nodes).map((node) => ({ type: 'file', value: node })),
+  };
+}
+
+function fixOf(component: string, fix: unknown): string | undefined {
+  if (fix === true) return 'Run `npm audit fix`.';
+  if (!isObject(fix)) return undefined;
+  const breaks = fix.isSemVerMajor === true ? ', which is a breaking change' : '';
+  return plainOf(
+    `Update ${textOf(fix.name) ?? component} to ${textOf(fix.version) ?? 'a later version'}${breaks}.`,
+  );
+}
+
+const CATEGORY = { parent: 'Components', display: 'Vulnerable component' };
+/** npm does not say which project it looked at. */
+const LOCK = 'package-lock.json';
+
+/** @returns the advisory's name at GitHub where it has one, as npm's numbers are given anew */
+function ruleOf(text: string | undefined, number: unknown): string | undefined {
+  const advisory = /GHSA(?:-[23456789cfghjmpqrvwx]{4}){3}/i.exec(text ?? '')?.[0];
+  if (advisory !== undefined) return `GHSA${advisory.slice(4).toLowerCase()}`;
+  const id = textOf(number);
+  return id === undefined ? undefined : `npm-${id}`;
+}

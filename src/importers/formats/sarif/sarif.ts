@@ -1,0 +1,55 @@
+import { gatherPieces } from '../../reading/gather-pieces.ts';
+import { isObject, membersOf } from '../../reading/json-members.ts';
+import { readJsonPieces } from '../../reading/json-pieces.ts';
+import type { Format, ReportError, ReportRecord } from '../../report.ts';
+import { recordOf } from './sarif-results.ts';
+import { OF_RUN, Run } from './sarif-runs.ts';
+
+/** SARIF 2.1.0 (OASIS), of any tool. Read twice: rules, artifacts and the run's name may stand behind its results. */
+export const sarif: Format = {
+  name: 'sarif',
+  title: 'SARIF 2.1.0',
+  findings: true,
+  recognise({ json }) {
+    if (!isObject(json)) return false;
+    const schema = typeof json.$schema === 'string' && json.$schema.includes('sarif');
+    return Array.isArray(json.runs) && (schema || String(json.version).startsWith('2.'));
+  },
+  async *read(source) {
+    const runs = new Map<number, Run>();
+    const runAt = (index: number): Run => {
+      const run = runs.get(index) ?? new Run();
+      if (runs.size < MAX_RUNS) runs.set(index, run);
+      return run;
+    };
+    const failure: ReportError | undefined = await gatherPieces(source(), OF_RUN, (piece) =>
+      runAt(piece.keys[1] as number).take(piece),
+    );
+    for await (const { keys, value, offset } of readJsonPieces(source(), ['runs.*.results.*'])) {
+      const run = runAt(keys[1] as number);
+      run.hasResults = true;
+      const result = membersOf(value);
+      // What would tell of the result was not reached, and without it the result would be another one.
+      if (failure !== undefined && run.lacks(result, offset)) throw failure;
+      yield recordOf(result, run, { offset });
+    }
+    yield* reportOf([...runs.values()]);
+  },
+};
+
+const MAX_RUNS = 10_000;
+
+function* reportOf(runs: readonly Run[]): Generator<ReportRecord> {
+  const times = runs.map((run) => run.scannedAt).filter((time) => time !== undefined);
+  if (times.length > 0) yield { kind: 'report', scannedAt: Math.max(...times) };
+  const whole = runs.filter((run) => run.isWhole);
+  const keyOf = (run: Run): string => JSON.stringify([run.source, run.artifact]);
+  const broken = new Set(runs.filter((run) => !run.isWhole).map(keyOf));
+  const told = new Set<string>();
+  for (const run of whole) {
+    const key = keyOf(run);
+    if (broken.has(key) || told.has(key)) continue;
+    told.add(key);
+    yield { kind: 'covered', target: { artifact: run.artifact }, source: run.source };
+  }
+}

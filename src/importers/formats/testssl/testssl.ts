@@ -1,0 +1,163 @@
+import { withFirstCharacter } from '../../reading/first-character.ts';
+import {
+  isObject,
+  listOf,
+  type Members,
+  membersOf,
+  numberOf,
+  textOf,
+  plainTextOf,
+} from '../../reading/json-members.ts';
+import { readJsonPieces } from '../../reading/json-pieces.ts';
+import { severityOf } from '../../reading/scores.ts';
+import { cvesIn, cwesIn } from '../../reading/texts.ts';
+import { timeOf } from '../../reading/times.ts';
+import type { Format, Place, ReportedLocation, ReportRecord, Target } from '../../report.ts';
+
+/** testssl.sh's JSON, flat (`--jsonfile`) or with what it belongs to (`--jsonfile-pretty`), of versions 2.9 to 3.2. */
+export const testssl: Format = {
+  name: 'testssl',
+  title: 'testssl.sh JSON',
+  findings: true,
+  recognise({ json }) {
+    if (Array.isArray(json)) return isEntry(json[0]) && typeof membersOf(json[0]).ip === 'string';
+    return isObject(json) && 'scanResult' in json && 'Invocation' in json;
+  },
+  async *read(source) {
+    const { first, all } = await withFirstCharacter(source());
+    const coverage = new Coverage();
+    if (first === '[') {
+      for await (const { value, offset } of readJsonPieces(all, ['*'])) {
+        const entry = membersOf(value);
+        const [name, address] = splitAddress(textOf(entry.ip) ?? '');
+        yield recordOf(entry, { name, address, port: portOf(entry.port) }, coverage, { offset });
+      }
+    } else {
+      for await (const { path, value, offset } of readJsonPieces(all, ['startTime', 'scanResult.*'])) {
+        const scannedAt = path === 'startTime' ? timeOf(textOf(value)) : undefined;
+        if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
+        if (path !== 'startTime') yield* recordsOf(membersOf(value), coverage, { offset });
+      }
+    }
+    yield* coverage.records();
+  },
+};
+
+/** Whom a test is about. */
+interface Server {
+  name: string | undefined;
+  address: string | undefined;
+  port: number | undefined;
+}
+
+/** The servers that were tested to the end. */
+class Coverage {
+  readonly #targets = new Map<string, Target>();
+  readonly #broken = new Set<string>();
+
+  add(target: Target): void {
+    this.#targets.set(JSON.stringify(target), target);
+  }
+
+  /** @param target all of them when it is absent */
+  break(target: Target | undefined): void {
+    if (target !== undefined) this.#broken.add(JSON.stringify(target));
+  }
+
+  *records(): Generator<ReportRecord> {
+    for (const [key, target] of this.#targets) if (!this.#broken.has(key)) yield { kind: 'covered', target };
+  }
+}
+
+function isEntry(value: unknown): boolean {
+  const { id, severity, finding } = membersOf(value);
+  return typeof id === 'string' && typeof severity === 'string' && finding !== undefined;
+}
+
+/** What is told of one server, or of a problem before one was reached. */
+function* recordsOf(result: Members, coverage: Coverage, at: Place): Generator<ReportRecord> {
+  const server: Server = {
+    name: textOf(result.targetHost),
+    address: textOf(result.ip)?.replace(/^\[|\]$/g, ''),
+    port: portOf(result.port),
+  };
+  if (isEntry(result)) {
+    yield recordOf(result, server, coverage, at);
+    return;
+  }
+  const target = targetOf(server);
+  if (target !== undefined) coverage.add(target);
+  for (const section of Object.values(result)) {
+    if (!Array.isArray(section)) continue;
+    for (const entry of listOf(section)) yield recordOf(membersOf(entry), server, coverage, at);
+  }
+}
+
+function recordOf(entry: Members, server: Server, coverage: Coverage, at: Place): ReportRecord {
+  const id = textOf(entry.id);
+  const skipped = (reason: string): ReportRecord => ({ kind: 'skipped', reason, at });
+  if (id === undefined) return skipped('no id');
+  const target = targetOf(server);
+  switch (textOf(entry.severity)?.toUpperCase()) {
+    case 'OK':
+      if (target !== undefined) coverage.add(target);
+      return skipped('passed');
+    case 'FATAL':
+      coverage.break(target);
+      return skipped('scan problem');
+    case 'WARN':
+      return skipped('not tested');
+    case 'DEBUG':
+      return skipped('of the scan itself');
+  }
+  if (id === 'scanTime') return skipped('of the scan itself');
+  if (target === undefined) return skipped('no host');
+  coverage.add(target);
+  const told = textOf(entry.finding);
+  const found = told === '--' ? undefined : told;
+  const short = found !== undefined && found.length <= 80 && !found.includes('\n');
+  return {
+    kind: 'finding',
+    at,
+    finding: {
+      rule: id,
+      title: short ? `${id}: ${found}` : id,
+      severity: severityOf(textOf(entry.severity)) ?? 'Informational',
+      description: plainTextOf(found),
+      cveIds: cvesIn(textOf(entry.cve) ?? ''),
+      cweIds: cwesIn(textOf(entry.cwe) ?? ''),
+      recommendedFix: plainTextOf(entry.hint),
+      target,
+      locations: [locationOf(server)],
+    },
+  };
+}
+
+function targetOf({ name, address, port }: Server): Target | undefined {
+  const host = address ?? name;
+  return host === undefined ? undefined : { host, port, protocol: port === undefined ? undefined : 'tcp' };
+}
+
+/** By the name that was asked for, as a server may tell other names other things. */
+function locationOf({ name, address, port }: Server): ReportedLocation {
+  const host = name ?? (address as string);
+  return {
+    type: 'other',
+    value: port === undefined ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`,
+    ...(address === undefined ? {} : { address }),
+    ...(port === undefined ? {} : { port, protocol: 'tcp' }),
+  };
+}
+
+/** Takes `name/address` apart; a problem of the scan itself stands at `/`. */
+function splitAddress(text: string): [string | undefined, string | undefined] {
+  const slash = text.indexOf('/');
+  const name = slash < 0 ? text : text.slice(0, slash);
+  const address = slash < 0 ? '' : text.slice(slash + 1).replace(/^\[|\]$/g, '');
+  return [name === '' ? undefined : name, address === '' ? undefined : address];
+}
+
+function portOf(value: unknown): number | undefined {
+  const port = numberOf(value);
+  return port !== undefined && Number.isInteger(port) && port > 0 && port < 65_536 ? port : undefined;
+}

@@ -1,0 +1,160 @@
+import type { Severity } from '../../../domain/vulnerabilities/catalogue.ts';
+import {
+  listOf,
+  type Members,
+  membersOf,
+  numberOf,
+  textOf,
+  textsOf,
+  plainTextOf,
+} from '../../reading/json-members.ts';
+import { bestCvss, severityOf } from '../../reading/scores.ts';
+import { cvesIn, plainOf } from '../../reading/texts.ts';
+import type { ReportedFinding, ReportedLocation } from '../../report.ts';
+
+/** Where a finding stands: a file, the packages of a system, those of a language. */
+export interface TrivyResult {
+  artifact: string;
+  target: string;
+  class: string | undefined;
+}
+
+/**
+ * What Trivy says of one vulnerability, misconfiguration, secret or licence (the types `DetectedVulnerability` and so on
+ * of its source).
+ * @param list the member of the result that holds it
+ * @returns why it is skipped where it is none
+ */
+export function findingOf(list: string, found: Members, result: TrivyResult): ReportedFinding | string {
+  switch (list) {
+    case 'Vulnerabilities':
+      return vulnerabilityOf(found, result);
+    case 'Misconfigurations':
+      return misconfigurationOf(found, result);
+    case 'Secrets':
+      return secretOf(found, result);
+    case 'Licenses':
+      return licenceOf(found, result);
+    default:
+      return 'suppressed';
+  }
+}
+
+function vulnerabilityOf(found: Members, result: TrivyResult): ReportedFinding | string {
+  const id = textOf(found.VulnerabilityID);
+  if (id === undefined) return 'no id';
+  if (textOf(found.Status) === 'not_affected') return 'not affected';
+  const name = textOf(found.PkgName) ?? '';
+  const installed = textOf(found.InstalledVersion);
+  const fixed = textOf(found.FixedVersion);
+  // The name of what holds the packages of a system tells its version too.
+  const ofSystem = result.class === 'os-pkgs';
+  const at = textOf(found.PkgPath) ?? (ofSystem ? result.artifact : result.target);
+  return {
+    ...common(found),
+    rule: id,
+    title: textOf(found.Title) ?? `${id} in ${name}`,
+    description: plainTextOf(found.Description),
+    recommendedFix: fixed === undefined ? undefined : plainOf(`Update ${name} to ${fixed}.`),
+    category: { parent: 'Components', display: 'Vulnerable component' },
+    cveIds: cvesIn(id),
+    cweIds: textsOf(found.CweIDs),
+    ...cvssOf(found),
+    target: {
+      artifact: result.artifact,
+      path: ofSystem ? undefined : result.target,
+      package: name,
+    },
+    locations: [fileAt(`${at}: ${name}${installed === undefined ? '' : ` ${installed}`}`)],
+  };
+}
+
+/** The source that Trivy took the severity from is one of many; the best that any tells is taken. */
+function cvssOf(found: Members): { cvssScore?: number; cvssVector?: string } {
+  return bestCvss(
+    Object.values(membersOf(found.CVSS)).flatMap((value) => {
+      const cvss = membersOf(value);
+      return [
+        { vector: textOf(cvss.V40Vector), score: numberOf(cvss.V40Score), version: '4.0' },
+        { vector: textOf(cvss.V3Vector), score: numberOf(cvss.V3Score), version: '3.0' },
+        { vector: textOf(cvss.V2Vector), score: numberOf(cvss.V2Score), version: '2.0' },
+      ];
+    }),
+  );
+}
+
+function misconfigurationOf(found: Members, result: TrivyResult): ReportedFinding | string {
+  const id = textOf(found.AVDID) ?? textOf(found.ID);
+  if (id === undefined) return 'no id';
+  const status = textOf(found.Status)?.toUpperCase();
+  if (status === 'PASS') return 'passed';
+  if (status === 'EXCEPTION') return 'suppressed';
+  const cause = membersOf(found.CauseMetadata);
+  const code = listOf(membersOf(cause.Code).Lines)
+    .map((line) => textOf(membersOf(line).Content))
+    .filter((line) => line !== undefined);
+  return {
+    ...common(found),
+    rule: checkOf(id),
+    title: textOf(found.Title) ?? id,
+    description: plainTextOf(found.Description),
+    recommendedFix: plainTextOf(found.Resolution),
+    category: { parent: 'Configuration', display: 'Misconfiguration' },
+    evidence: [...textsOf(found.Message), ...(code.length === 0 ? [] : [code.join('\n')])],
+    target: { artifact: result.artifact, path: result.target },
+    locations: [fileAt(result.target, cause.StartLine, textOf(cause.Resource))],
+  };
+}
+
+/** `AVD-DS-0002`, `DS-0002` and `DS002` are one check, as its versions call it. */
+function checkOf(id: string): string {
+  const parts = /^(?:AVD-)?([A-Z]+)-?0*(\d+)$/.exec(id);
+  return parts === null ? id : `${parts[1]}-${(parts[2] as string).padStart(4, '0')}`;
+}
+
+/** The text around a secret is left out: nothing says that it was masked well. */
+function secretOf(found: Members, result: TrivyResult): ReportedFinding | string {
+  const id = textOf(found.RuleID);
+  if (id === undefined) return 'no id';
+  return {
+    ...common(found),
+    rule: id,
+    title: textOf(found.Title) ?? id,
+    description: `A secret (${plainOf(textOf(found.Category) ?? id)}) stands in a file.`,
+    recommendedFix: 'Revoke the secret, and take it out of the file and its history.',
+    category: { parent: 'Secrets', display: 'Secret in a file' },
+    cweIds: ['CWE-798'],
+    target: { artifact: result.artifact, path: result.target },
+    locations: [fileAt(result.target, found.StartLine)],
+  };
+}
+
+function licenceOf(found: Members, result: TrivyResult): ReportedFinding | string {
+  const name = textOf(found.Name);
+  if (name === undefined) return 'no name';
+  const component = textOf(found.PkgName);
+  const path = textOf(found.FilePath);
+  return {
+    ...common(found),
+    rule: `license:${name}`,
+    title: `Licence ${name}${component === undefined ? '' : ` of ${component}`}`,
+    description: plainOf(`The licence ${name} is of the category ${textOf(found.Category) ?? 'unknown'}.`),
+    category: { parent: 'Licences', display: 'Licence' },
+    referenceUrls: textsOf(found.Link),
+    target: { artifact: result.artifact, path, package: component },
+    locations: [fileAt(path ?? `${result.target}: ${component ?? name}`)],
+  };
+}
+
+function common(found: Members): { severity: Severity; referenceUrls: string[] } {
+  return {
+    severity: severityOf(textOf(found.Severity)) ?? 'Informational',
+    referenceUrls: [...new Set([...textsOf(found.PrimaryURL), ...textsOf(found.References)])],
+  };
+}
+
+function fileAt(path: string, line?: unknown, resource?: string): ReportedLocation {
+  const number = numberOf(line) ?? 0;
+  const value = number > 0 ? `${path}:${number}` : path;
+  return { type: 'file', value: resource === undefined ? value : `${value} (${resource})` };
+}

@@ -1,0 +1,139 @@
+import { gatherPieces } from '../../reading/gather-pieces.ts';
+import { isObject, listOf, type Members, membersOf, textOf } from '../../reading/json-members.ts';
+import { type JsonPiece, readJsonPieces } from '../../reading/json-pieces.ts';
+import { timeOf } from '../../reading/times.ts';
+import { type Format, type ReportError, type ReportRecord, type ReportSource } from '../../report.ts';
+import { findingOf, type TrivyResult } from './trivy-findings.ts';
+
+/**
+ * Trivy's JSON of images, file systems, repositories and clusters: schema version 2, and the bare list of results that
+ * it wrote before version 0.20.
+ */
+export const trivy: Format = {
+  name: 'trivy',
+  title: 'Trivy JSON',
+  findings: true,
+  recognise({ json }) {
+    if (Array.isArray(json)) return isResult(json[0]);
+    if (!isObject(json)) return false;
+    return (
+      ('ArtifactName' in json && ('SchemaVersion' in json || 'Results' in json || 'ArtifactType' in json)) ||
+      ('ClusterName' in json && ('Resources' in json || 'Findings' in json || 'Vulnerabilities' in json)) ||
+      isResult(listOf(json.Results)[0])
+    );
+  },
+  async *read(source) {
+    const head = await headOf(source);
+    const lists = RESULTS.flatMap((result) => LISTS.map((list) => `${result}.${list}.*`));
+    for await (const { keys, value, offset } of readJsonPieces(source(), lists)) {
+      const at = { offset };
+      const result = head.resultAt(keys.slice(0, -2));
+      if (result === undefined) {
+        if (head.failure !== undefined) throw head.failure;
+        yield { kind: 'skipped', reason: 'no target', at };
+        continue;
+      }
+      const found = findingOf(String(keys.at(-2)), membersOf(value), result);
+      yield typeof found === 'string'
+        ? { kind: 'skipped', reason: found, at }
+        : { kind: 'finding', finding: found, at };
+    }
+    yield* head.records();
+  },
+};
+
+/** Where results lie: in a report, in one of a cluster by its versions, and in the bare list. */
+const RESULTS = [
+  'Results.*',
+  'Resources.*.Results.*',
+  'Findings.*.Results.*',
+  'Vulnerabilities.*.Results.*',
+  'Misconfigurations.*.Results.*',
+  '*',
+];
+const LISTS = [
+  'Vulnerabilities',
+  'Misconfigurations',
+  'Secrets',
+  'Licenses',
+  'ExperimentalModifiedFindings',
+  'ModifiedFindings',
+];
+const OF_RESULT = ['Target', 'Class'];
+const OF_RESOURCE = ['Namespace', 'Kind', 'Name'];
+/** How many results of a report are told apart. */
+const MAX_RESULTS = 100_000;
+
+function isResult(value: unknown): boolean {
+  const result = membersOf(value);
+  return (
+    'Target' in result && (LISTS.some((list) => list in result) || 'Type' in result || 'Class' in result)
+  );
+}
+
+/** What a report says of itself, and of each result beside its lists. */
+class Head {
+  failure: ReportError | undefined;
+  #artifact = '';
+  #scannedAt: number | undefined;
+  readonly #results = new Map<string, Members>();
+  readonly #resources = new Map<string, Members>();
+
+  take({ path, keys, value }: JsonPiece): void {
+    if (path === 'CreatedAt') this.#scannedAt = timeOf(value);
+    else if (path === 'ArtifactName' || path === 'ClusterName') this.#artifact = nameOf(textOf(value) ?? '');
+    else {
+      const name = keys.at(-1) as string;
+      const things = OF_RESULT.includes(name) ? this.#results : this.#resources;
+      const key = keys.slice(0, -1).join('.');
+      const thing = things.get(key);
+      if (thing !== undefined || things.size < MAX_RESULTS)
+        things.set(key, { ...thing, [name]: textOf(value) });
+    }
+  }
+
+  resultAt(keys: readonly (string | number)[]): TrivyResult | undefined {
+    const result = this.#results.get(keys.join('.'));
+    const target = textOf(result?.Target);
+    if (target === undefined) return undefined;
+    const artifact = this.#artifactOf(this.#resources.get(keys.slice(0, 2).join('.')));
+    // Before version 0.20 nothing but this told of an image and its system.
+    const image = artifact === '' ? /^(.+) \([a-z]+ [\w.]+\)$/i.exec(target)?.[1] : undefined;
+    if (image !== undefined) return { artifact: nameOf(image), target, class: 'os-pkgs' };
+    return { artifact, target: nameOf(target), class: textOf(result?.Class) };
+  }
+
+  *records(): Generator<ReportRecord> {
+    if (this.#scannedAt !== undefined) yield { kind: 'report', scannedAt: this.#scannedAt };
+    const resources = [...this.#resources.values()].filter((resource) => resource.Kind !== undefined);
+    const artifacts =
+      resources.length === 0 ? [this.#artifact] : resources.map((one) => this.#artifactOf(one));
+    for (const artifact of new Set(artifacts))
+      if (artifact !== '') yield { kind: 'covered', target: { artifact } };
+  }
+
+  /** A cluster has many: each of its resources is one. */
+  #artifactOf(resource: Members | undefined): string {
+    const parts = [this.#artifact, ...OF_RESOURCE.map((name) => textOf(resource?.[name]))];
+    return parts.filter((part) => part !== undefined && part !== '').join('/');
+  }
+}
+
+async function headOf(source: ReportSource): Promise<Head> {
+  const head = new Head();
+  const resources = RESULTS.filter((path) => path.endsWith('.Results.*')).map((path) => path.split('.')[0]);
+  const paths = [
+    'ArtifactName',
+    'ClusterName',
+    'CreatedAt',
+    ...RESULTS.flatMap((result) => OF_RESULT.map((name) => `${result}.${name}`)),
+    ...resources.flatMap((list) => OF_RESOURCE.map((name) => `${list}.*.${name}`)),
+  ];
+  head.failure = await gatherPieces(source(), paths, (piece) => head.take(piece));
+  return head;
+}
+
+/** @returns the name of an image without the digest, which is another for each build */
+function nameOf(artifact: string): string {
+  return artifact.replace(/@sha256:[0-9a-f]{64}/i, '');
+}

@@ -1,0 +1,124 @@
+import type { Severity } from '../../../domain/vulnerabilities/catalogue.ts';
+import { gatherPieces } from '../../reading/gather-pieces.ts';
+import {
+  isObject,
+  listOf,
+  type Members,
+  membersOf,
+  numberOf,
+  textOf,
+  textsOf,
+  plainTextOf,
+} from '../../reading/json-members.ts';
+import { readJsonPieces } from '../../reading/json-pieces.ts';
+import { severityOf } from '../../reading/scores.ts';
+import { cvesIn, cwesIn } from '../../reading/texts.ts';
+import { timeOf } from '../../reading/times.ts';
+import type { Format, ReportedFinding, ReportRecord } from '../../report.ts';
+
+/** Wapiti's JSON (`-f json`), of versions 3.0 to 3.2. Read twice: the site stands at its end. */
+export const wapiti: Format = {
+  name: 'wapiti',
+  title: 'Wapiti JSON',
+  findings: true,
+  recognise({ json }) {
+    if (!isObject(json)) return false;
+    const ofVersion = /^wapiti/i.test(textOf(membersOf(json.infos).version) ?? '');
+    return ofVersion || ('classifications' in json && 'vulnerabilities' in json);
+  },
+  async *read(source) {
+    const infos: Record<string, unknown> = {};
+    const categories = new Map<string, Members>();
+    const failure = await gatherPieces(
+      source(),
+      ['infos.*', 'classifications.*'],
+      ({ path, keys, value }) => {
+        const name = String(keys[1]);
+        if (path === 'infos.*') {
+          if (OF_INFOS.includes(name)) infos[name] = value;
+        } else if (categories.size < MAX_CATEGORIES) categories.set(name, membersOf(value));
+      },
+    );
+    const base = textOf(infos.target);
+    for await (const { keys, value, offset } of readJsonPieces(source(), FINDINGS)) {
+      const at = { offset };
+      const category = String(keys[1]);
+      const url = urlOf(membersOf(value), base);
+      if (failure !== undefined && (url === undefined || !categories.has(category))) throw failure;
+      yield url === undefined
+        ? { kind: 'skipped', reason: 'no address', at }
+        : {
+            kind: 'finding',
+            finding: findingOf(category, membersOf(value), url, categories.get(category)),
+            at,
+          };
+    }
+    const scannedAt = timeOf(infos.date);
+    if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
+    yield* coverageOf(base, textOf(infos.scope));
+  },
+};
+
+const FINDINGS = ['vulnerabilities.*.*', 'anomalies.*.*', 'additionals.*.*'];
+const OF_INFOS = ['target', 'date', 'scope', 'version'];
+const MAX_CATEGORIES = 1_000;
+const LEVELS: readonly Severity[] = ['Informational', 'Low', 'Medium', 'High', 'Critical'];
+
+/** A scan of one page or of a folder says nothing of the rest of its site. */
+function* coverageOf(base: string | undefined, scope: string | undefined): Generator<ReportRecord> {
+  if (base === undefined || !URL.canParse(base)) return;
+  const whole = scope === 'domain' || scope === 'subdomain' || scope === 'punk';
+  if (whole || (scope === 'folder' && new URL(base).pathname === '/'))
+    yield { kind: 'covered', target: { url: base } };
+}
+
+/** @returns the address without its query, where the payload stands that is another for each scan */
+function urlOf(found: Members, base: string | undefined): string | undefined {
+  const path = textOf(found.path);
+  const sent = /https?:\/\/[^\s"']+/.exec(textOf(found.curl_command) ?? '')?.[0];
+  const origin = [sent, base].find((url) => url !== undefined && URL.canParse(url));
+  if (origin === undefined) return path !== undefined && URL.canParse(path) ? path : undefined;
+  if (path === undefined) return origin.replace(/[?#].*$/s, '');
+  return URL.canParse(path, origin) ? new URL(path, origin).href.replace(/[?#].*$/s, '') : undefined;
+}
+
+function findingOf(
+  category: string,
+  found: Members,
+  url: string,
+  about: Members | undefined,
+): ReportedFinding {
+  const info = textOf(found.info);
+  const links = linksOf(about);
+  const names = [info ?? '', ...links.map(([name]) => name)].join(' ');
+  const parameter = textOf(found.parameter);
+  return {
+    rule: category,
+    title: category,
+    severity: levelOf(found.level),
+    description: plainTextOf(about?.desc),
+    recommendedFix: plainTextOf(about?.sol),
+    category: { parent: 'Web application', display: category },
+    cveIds: cvesIn(info ?? ''),
+    cweIds: cwesIn(names),
+    referenceUrls: links.map(([, link]) => link),
+    evidence: [...textsOf(info), ...textsOf(found.http_request)],
+    target: { url },
+    locations: [
+      { type: 'url', value: parameter === undefined ? url : `${url}?${encodeURIComponent(parameter)}` },
+    ],
+  };
+}
+
+function linksOf(about: Members | undefined): [string, string][] {
+  return Object.entries(membersOf(about?.ref)).flatMap(([name, link]) =>
+    listOf(link).flatMap((one): [string, string][] => {
+      const text = textOf(one);
+      return text === undefined ? [] : [[name, text]];
+    }),
+  );
+}
+
+function levelOf(level: unknown): Severity {
+  return LEVELS[numberOf(level) ?? -1] ?? severityOf(level) ?? 'Informational';
+}

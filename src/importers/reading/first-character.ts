@@ -1,0 +1,32 @@
+/**
+ * Looks at how a report begins without losing it.
+ * @returns the first character that is no space and no byte order mark, and all that was given
+ */
+export async function withFirstCharacter(
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<{ first: string | undefined; all: AsyncIterable<Uint8Array> }> {
+  const rest = chunks[Symbol.asyncIterator]();
+  const seen: Uint8Array[] = [];
+  let first: string | undefined;
+  while (first === undefined) {
+    const { value, done } = await rest.next();
+    if (done === true) break;
+    // A chunk may be written over by whoever gave it.
+    const chunk = Uint8Array.prototype.slice.call(value);
+    first = /[^\s\uFEFF]/.exec(new TextDecoder().decode(chunk))?.[0];
+    seen.push(chunk);
+  }
+  async function* all(): AsyncGenerator<Uint8Array, void> {
+    try {
+      yield* seen.splice(0);
+      for (;;) {
+        const { value, done } = await rest.next();
+        if (done === true) return;
+        yield value;
+      }
+    } finally {
+      await rest.return?.();
+    }
+  }
+  return { first, all: all() };
+}
