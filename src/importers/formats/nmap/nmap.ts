@@ -12,10 +12,10 @@ export const nmap: Format = {
 };
 
 async function* readNmap(source: ReportSource): AsyncGenerator<ReportRecord, void> {
-  let coverage: readonly unknown[] | undefined;
+  let told: unknown;
   for await (const piece of readNmapReport(source())) {
-    if (piece.coverage !== coverage) {
-      coverage = piece.coverage;
+    if (piece.hosts.length > 0 && piece.coverage !== told) {
+      told = piece.coverage;
       yield { kind: 'ports', ranges: piece.coverage };
     }
     for (const host of piece.hosts) yield { kind: 'host', host };

@@ -1,0 +1,177 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { identityOf } from '../../src/importers/identity.ts';
+import { recognising, sampleOf } from '../../src/importers/reading/recognise.ts';
+import {
+  type ColumnMapping,
+  type Format,
+  ReportError,
+  type ReportRecord,
+} from '../../src/importers/report.ts';
+import { inChunks } from './reports.ts';
+
+const FIXTURES = new URL('../fixtures/', import.meta.url);
+const VARIANTS = 2_000;
+const LONGEST_MILLISECONDS = 5_000;
+
+interface HarnessOptions {
+  /** Files of the fixture folder that are no reports: what made them, notes. */
+  besides?: readonly string[];
+  mapping?: ColumnMapping;
+  /** Whether a report is read twice, so that what is missing at its end changes the texts of what came before. */
+  readsTwice?: boolean;
+  /** Whether one can only be read by its name, as CSV without known columns. */
+  unrecognised?: readonly string[];
+}
+
+/** What a report gave until it ended or could be read no further. */
+export async function readRecords(
+  format: Format,
+  bytes: string | Uint8Array,
+  { mapping, size }: { mapping?: ColumnMapping | undefined; size?: number } = {},
+): Promise<{ records: ReportRecord[]; error?: ReportError }> {
+  const records: ReportRecord[] = [];
+  try {
+    for await (const record of format.read(() => inChunks(bytes, size), { mapping })) records.push(record);
+  } catch (error) {
+    if (!(error instanceof ReportError)) throw error;
+    return { records, error };
+  }
+  return { records };
+}
+
+/** @returns the findings that a text gives */
+export async function findingsOf(format: Format, bytes: string | Uint8Array, mapping?: ColumnMapping) {
+  const { records, error } = await readRecords(format, bytes, { mapping });
+  if (error !== undefined) throw error;
+  return records.flatMap((record) => (record.kind === 'finding' ? [record.finding] : []));
+}
+
+/**
+ * Holds a format to what every format does, with each report in `test/fixtures/<name>/`: it is recognised as this one and
+ * no other, gives the records of `<report>.records.json` beside it (written when there is none: read it before it is
+ * committed), the same again and whatever the chunks, ends well wherever it is cut, and whatever becomes of its bytes.
+ */
+export function describeFormat(format: Format, options: HarnessOptions = {}): void {
+  const folder = new URL(`${format.name}/`, FIXTURES);
+  const files = readdirSync(folder).filter(
+    (file) => !file.endsWith('.records.json') && options.besides?.includes(file) !== true,
+  );
+  const { mapping } = options;
+
+  describe.each(files)(`${format.name}: %s`, (file) => {
+    const bytes = readFileSync(new URL(file, folder));
+    const read = (report: Uint8Array, size?: number) =>
+      readRecords(format, report, { mapping, ...(size === undefined ? {} : { size }) });
+
+    it('is recognised, and by no other format', async () => {
+      const sample = await sampleOf(() => inChunks(bytes));
+      const names = recognising(sample).map(({ name }) => name);
+      expect(names).toEqual(options.unrecognised?.includes(file) === true ? [] : [format.name]);
+    });
+
+    it('gives its records', async () => {
+      const { records, error } = await read(bytes);
+      expect(error).toBeUndefined();
+      const expected = new URL(`${basename(file)}.records.json`, folder);
+      await expect(`${JSON.stringify(records, null, 2)}\n`).toMatchFileSnapshot(expected.pathname);
+    });
+
+    it('gives the same again, in chunks of any size', async () => {
+      const whole = await read(bytes);
+      expect(await read(bytes)).toEqual(whole);
+      for (const size of [1, 13]) expect(await read(bytes, size)).toEqual(whole);
+    });
+
+    it('gives the beginning of its records wherever it is cut', async () => {
+      const told = (records: readonly ReportRecord[]) => records.flatMap((record) => toldOf(record, options));
+      const whole = told((await read(bytes)).records);
+      for (let end = 0; end < bytes.length; end += 1_000) {
+        const cut = told((await read(bytes.subarray(0, end))).records);
+        expect(cut).toEqual(whole.slice(0, cut.length));
+      }
+    });
+
+    it('ends whatever becomes of its bytes', { timeout: 300_000 }, async () => {
+      const random = randomFrom(bytes.length);
+      for (let variant = 0; variant < Math.ceil(VARIANTS / files.length); variant += 1) {
+        const report = mutated(bytes, random);
+        const started = performance.now();
+        await read(report).catch((error: unknown) => {
+          throw new Error(`Variant ${variant} threw what is no ReportError.`, { cause: error });
+        });
+        expect(performance.now() - started).toBeLessThan(LONGEST_MILLISECONDS);
+      }
+    });
+  });
+}
+
+/** What has to be the same in a report that is cut; what says that it is cut may be told besides. */
+function toldOf(record: ReportRecord, { readsTwice }: HarnessOptions): unknown[] {
+  if (record.kind === 'host') return [JSON.stringify(record.host)];
+  if (record.kind !== 'finding') return [];
+  return [readsTwice === true ? identityOf(record.finding, 'source') : JSON.stringify(record.finding)];
+}
+
+type Random = (below: number) => number;
+
+/** The same numbers in every run (Lehmer's generator). */
+function randomFrom(seed: number): Random {
+  let state = (seed % 2_147_483_646) + 1;
+  return (below) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % below;
+  };
+}
+
+// prettier-ignore
+const STRANGE = [
+  'null', '[]', '{}', '""', '-1', '1e999', '99999999999999999999', 'true', '"x"', '[[]]', '0.1',
+  '\0', '\uFFFF', '\\ud800', '&#0;', '&x;', '<', '>', '</a>', '<a>', '"', "'", ',', ':', ']', '}', '\n',
+  'http://[::1', 'javascript:1', '1600-01-01T00:00:00Z', '9999-12-31', 'CVSS:3.1/AV:N', '%', '../../etc',
+];
+
+/** One to four changes to bytes, spans or values. */
+function mutated(bytes: Uint8Array, random: Random): Uint8Array {
+  let report: Buffer = Buffer.from(bytes);
+  for (let change = 0; change <= random(4); change += 1) {
+    const at = random(Math.max(report.length, 1));
+    const length = random(50) + 1;
+    const [before, span, after] = [
+      report.subarray(0, at),
+      report.subarray(at, at + length),
+      report.subarray(at + length),
+    ];
+    const strange = Buffer.from(STRANGE[random(STRANGE.length)] as string);
+    switch (random(7)) {
+      case 0:
+        report = Buffer.concat([before, Buffer.from([random(256)]), report.subarray(at + 1)]);
+        break;
+      case 1:
+        report = Buffer.concat([before, after]);
+        break;
+      case 2:
+        report = Buffer.concat([before, span, span, after]);
+        break;
+      case 3:
+        report = Buffer.concat([before, strange, report.subarray(at)]);
+        break;
+      case 4:
+        report = Buffer.concat([before, Buffer.alloc(random(5_000), span), after]);
+        break;
+      default:
+        report = withoutValue(report, at, strange);
+    }
+  }
+  return report;
+}
+
+/** Another value in place of the next text in quotes, number or word. */
+function withoutValue(report: Buffer, at: number, value: Uint8Array): Buffer {
+  const text = report.subarray(at, at + 2_000).toString('latin1');
+  const found = /"[^"]*"|\b[\w.-]+\b/.exec(text);
+  if (found === null) return report;
+  const start = at + found.index;
+  return Buffer.concat([report.subarray(0, start), value, report.subarray(start + found[0].length)]);
+}
