@@ -18,7 +18,7 @@ import { areaAt, AREAS, SERVER_AREA } from './http/areas.ts';
 import { refuseBrokenRequest } from './http/broken-requests.ts';
 import { readAddresses } from './http/client-address.ts';
 import { enforceDeadline } from './http/deadline.ts';
-import { runJobs } from './jobs/server-jobs.ts';
+import { runImports, runJobs } from './jobs/server-jobs.ts';
 import { acceptBodies } from './http/json-bodies.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { openDocumentation, registerDescription } from './http/openapi.ts';
@@ -147,6 +147,8 @@ export async function buildApp(
 export interface OperationsInProcess {
   /** Answers a request as a server would, to a caller who reaches everything; no token is looked at and no limit kept. */
   request(options: InjectOptions): Promise<LightMyRequestResponse>;
+  /** Does imports that wait, those of others too, until it is closed: there may be no server that does. */
+  doImports(): { close(): Promise<void> };
   close(): Promise<void>;
 }
 
@@ -162,5 +164,9 @@ export async function openOperations(context: Context): Promise<OperationsInProc
   for (const area of Object.values(AREAS))
     registerArea(app, area, OPERATIONS[area.name as AreaName], context);
   await app.ready();
-  return { request: (options) => app.inject(options), close: () => app.close() };
+  return {
+    request: (options) => app.inject(options),
+    doImports: () => runImports(context),
+    close: () => app.close(),
+  };
 }

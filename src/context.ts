@@ -27,6 +27,8 @@ export interface Context {
   clock: () => number;
   /** Names of the migrations that the database lacked when it was opened. */
   applied: readonly string[];
+  /** The folder of the modules, compiled, that threads of this process begin with. */
+  threads: URL;
   /** Tells this process of work that was added. */
   jobs: JobSignal;
   /** What strangers were refused. */
@@ -68,7 +70,20 @@ export async function openContext(
     const opened = await openKeys(db, source, issuerName(config, addresses));
     const [jobs, refusals] = [new JobSignal(), new Refusals(db)];
     const files = openFileStore(config, db);
-    return { config, db, files, applied, ...opened, log, clock: Date.now, jobs, refusals, addresses };
+    const threads = new URL('./', import.meta.url);
+    return {
+      config,
+      db,
+      files,
+      applied,
+      ...opened,
+      log,
+      clock: Date.now,
+      threads,
+      jobs,
+      refusals,
+      addresses,
+    };
   } catch (error) {
     await db.close();
     throw error;

@@ -4,7 +4,8 @@ import { buildApp } from '../src/app.ts';
 import { SCOPES } from '../src/auth/scopes.ts';
 import { commandLine } from '../src/auth/callers.ts';
 import { createVulnerabilityTag } from '../src/domain/vulnerabilities/vulnerability-tags.ts';
-import { startTestServer, type TestServer } from './harness/server.ts';
+import { endedImport, type FormPart, formOf, startImport } from './harness/imports.ts';
+import { type RequestOptions, startTestServer, type TestServer } from './harness/server.ts';
 import { worldOf } from './harness/world.ts';
 
 /** What a request can name: of one tenant, or of none. */
@@ -31,6 +32,9 @@ interface Names {
   userId: number;
   userUid: string;
   tokenId: string;
+  /** One that has ended, and one that waits. */
+  import: number;
+  waitingImport: number;
 }
 
 interface Attempt {
@@ -39,6 +43,8 @@ interface Attempt {
   body?: unknown;
   /** Sent as a file. */
   file?: string;
+  /** Sent as a form. */
+  form?: readonly FormPart[];
 }
 
 /**
@@ -486,6 +492,28 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     method: 'DELETE',
     path: `/v1/assessments/${other.spareAssessment}`,
   }),
+  '65 import hosts into an organization': (other) => ({
+    method: 'POST',
+    path: '/v1/imports',
+    form: [['organization_uid', other.organization], REPORT],
+  }),
+  '65 import a report into an assessment': (other) => ({
+    method: 'POST',
+    path: '/v1/imports',
+    form: [['assessment_id', other.assessment], REPORT],
+  }),
+  '66 list imports': (other) => ({
+    method: 'GET',
+    path: `/v1/imports?filter[organization_uid][]=${other.organization}`,
+  }),
+  '66 list the imports of an assessment': (other) => ({
+    method: 'GET',
+    path: `/v1/imports?filter[assessment_id][]=${other.assessment}`,
+  }),
+  '67 read an import': (other) => ({ method: 'GET', path: `/v1/imports/${other.import}` }),
+  '68 follow an import': (other) => ({ method: 'GET', path: `/v1/imports/${other.import}/events` }),
+  '69 cancel an import': (other) => ({ method: 'POST', path: `/v1/imports/${other.waitingImport}/cancel` }),
+  '82 undo an import': (other) => ({ method: 'POST', path: `/v1/imports/${other.import}/undo` }),
   '61 list organizations': (other) => ({
     method: 'GET',
     path: `/v1/organizations?filter[organization_uid][]=${other.organization}`,
@@ -576,6 +604,14 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
   }),
 };
 
+const REPORT: FormPart = ['file', '<?xml version="1.0"?><nmaprun></nmaprun>', 'a.xml'];
+
+/** What an attempt sends. */
+function sent({ form, file, body }: Attempt): RequestOptions {
+  if (form !== undefined) return formOf(form);
+  return file === undefined ? { body } : fileBody(file);
+}
+
 /** A body of `multipart/form-data` with one file. */
 function fileBody(content: string) {
   return {
@@ -604,6 +640,8 @@ const NOTHING: Names = {
   userId: 987_654_321,
   userUid: 'no-such-user',
   tokenId: '00000000-0000-4000-8000-000000000000',
+  import: 987_654_321,
+  waitingImport: 987_654_321,
 };
 
 const TABLES = [
@@ -629,6 +667,10 @@ const TABLES = [
   'comments',
   'retests',
   'files',
+  'imports',
+  'scanner_findings',
+  'import_statuses',
+  'import_coverage',
   'assets',
   'asset_tags',
   'asset_taggings',
@@ -733,6 +775,8 @@ async function tenant(uid: string) {
     token: admin.token,
     body: { name: 'own', assessment_id: assessment.uid },
   });
+  const started = await startImport(server, token, REPORT[1], { assessment_id: assessment.uid });
+  await endedImport(server, token, started.body.id);
   const names: Names = {
     organization: uid,
     organizationId,
@@ -753,8 +797,42 @@ async function tenant(uid: string) {
     userId: member.id,
     userUid: member.uid,
     tokenId: (await world.token(admin.id)).id,
+    import: started.body.id,
+    waitingImport: await waitingImport(organizationId),
   };
   return { names, users: { admin: admin.id, member: member.id, outsider: outsider.id } };
+}
+
+/** One whose turn never comes, as the queue does not know it. */
+async function waitingImport(organizationId: number): Promise<number> {
+  const { id } = await server.context.db.write((tx) =>
+    tx
+      .insertInto('imports')
+      .values({
+        organization_id: organizationId,
+        assessment_id: null,
+        created_by: null,
+        format: 'nmap',
+        filename: 'own.xml',
+        size: 1,
+        sha256: '',
+        blob_key: null,
+        options:
+          '{"targets":[],"tags":[],"whenGone":"keep","scannedAt":null,"minimumSeverity":null,"carry":false,"dryRun":false}',
+        rights: '{}',
+        result: null,
+        preview: null,
+        error: null,
+        undone: null,
+        report_at: null,
+        created_at: 1,
+        started_at: null,
+        finished_at: null,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow(),
+  );
+  return id;
 }
 
 async function everything() {
@@ -780,7 +858,7 @@ async function seen(credential: Credential, attempt: Attempt, names: Names) {
   const { token } = credential;
   const response = await server.request(attempt.method, attempt.path, {
     token,
-    ...(attempt.file === undefined ? { body: attempt.body } : fileBody(attempt.file)),
+    ...sent(attempt),
   });
   let text = response.text.replaceAll(response.headers.get('x-request-id') ?? '', '…');
   for (const name of Object.values(names)) {
@@ -835,7 +913,7 @@ describe('Tenants never see each other', () => {
       ) as unknown;
       const response = await server.request(attempt.method, attempt.path, {
         token: admin.token,
-        ...(attempt.file === undefined ? { body: body ?? undefined } : fileBody(attempt.file)),
+        ...sent({ ...attempt, body: body ?? undefined }),
       });
       const done = response.status < 300 && (response.body?.metadata?.counts?.error ?? 0) === 0;
       if (!done) refused.push(`${name}: ${response.status} ${response.text}`);

@@ -18,6 +18,7 @@ import { TESTING_SESSION_OPERATIONS } from './v1/testing-sessions.ts';
 import { TESTING_HOURS_OPERATIONS } from './v1/testing-hours.ts';
 import { ATTACHMENT_OPERATIONS } from './v1/attachments.ts';
 import { COMMENT_OPERATIONS } from './v1/comments.ts';
+import { IMPORT_OPERATIONS } from './v1/imports.ts';
 import { RETEST_OPERATIONS } from './v1/retests.ts';
 import { TIMELINE_OPERATIONS } from './v1/timeline.ts';
 import { AUDIT_EVENT_OPERATIONS } from './v1/audit-events.ts';
@@ -52,6 +53,7 @@ export const OPERATIONS: Readonly<Record<AreaName, readonly DeclareOperation[]>>
     ...TIMELINE_OPERATIONS,
     ...REPORTED_VULNERABILITY_OPERATIONS,
     ...LISTED_VULNERABILITY_OPERATIONS,
+    ...IMPORT_OPERATIONS,
   ],
   tagging: [...ASSET_TAG_OPERATIONS, ...EXISTING_ASSET_TAG_OPERATIONS],
   asset: [...ASSET_OPERATIONS, ...LISTING_OPERATIONS],

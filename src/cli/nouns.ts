@@ -243,6 +243,20 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
       revoke: 'DELETE /v1/tokens/{}',
     },
   },
+  import: {
+    description: 'Reports of scanners',
+    verbs: {
+      list: {
+        calls: 'GET /v1/imports',
+        columns: ['id', 'state', 'format', 'file', 'assessment_id', 'created_at', 'result'],
+      },
+      get: 'GET /v1/imports/{}',
+      create: 'POST /v1/imports',
+      events: 'GET /v1/imports/{}/events',
+      cancel: 'POST /v1/imports/{}/cancel',
+      undo: 'POST /v1/imports/{}/undo',
+    },
+  },
   organization: {
     description: 'Organizations, which are the tenants, and groups of them',
     verbs: {

@@ -21,6 +21,8 @@ export interface Answer {
   schema?: TSchema;
   /** That it is a file, and no JSON. */
   binary?: true;
+  /** That it is text of this type, which comes as there is something to tell. */
+  stream?: { type: string; example: string };
   /** Headers of this answer alone, by name; the server adds those that every answer has. */
   headers?: Readonly<Record<string, object>>;
   /** Media types that it can be had as beside JSON. */
@@ -297,19 +299,27 @@ function describeAnswers(
                 },
               },
             }
-          : answer.schema === undefined
-            ? { type: 'null' }
-            : {
+          : answer.stream !== undefined
+            ? {
                 content: {
-                  [JSON_TYPE]: { schema: answer.schema },
-                  ...Object.fromEntries(
-                    (answer.otherTypes ?? []).map((type) => [
-                      type,
-                      { schema: { type: 'string', examples: DOWNLOADS[type] } },
-                    ]),
-                  ),
+                  [answer.stream.type]: {
+                    schema: { type: 'string', maxLength: MAX_FILE, examples: [answer.stream.example] },
+                  },
                 },
-              }),
+              }
+            : answer.schema === undefined
+              ? { type: 'null' }
+              : {
+                  content: {
+                    [JSON_TYPE]: { schema: answer.schema },
+                    ...Object.fromEntries(
+                      (answer.otherTypes ?? []).map((type) => [
+                        type,
+                        { schema: { type: 'string', examples: DOWNLOADS[type] } },
+                      ]),
+                    ),
+                  },
+                }),
       },
     ]),
     ...(versioned === true && method === 'GET'

@@ -8,6 +8,8 @@ interface StreamRules {
   timeout: number;
   /** @returns whether the credential of the request is still good */
   isLive(): Promise<boolean>;
+  /** Whether there may be nothing to tell for as long; then only what waits to be read counts. */
+  isQuiet?: boolean;
   /** Called once, whichever way the stream ends. */
   onEnd?: () => void;
 }
@@ -18,17 +20,20 @@ interface StreamRules {
  */
 export function streamAnswer(
   chunks: AsyncIterable<string | Uint8Array>,
-  { timeout, isLive, onEnd }: StreamRules,
+  { timeout, isLive, isQuiet = false, onEnd }: StreamRules,
 ): Readable {
   const iterator = chunks[Symbol.asyncIterator]();
   let moved = performance.now();
+  let isMaking = false;
   const readable = new Readable({
     highWaterMark: 256 * 1024,
     read() {
       moved = performance.now();
+      isMaking = true;
       iterator.next().then(
         ({ done, value }) => {
           moved = performance.now();
+          isMaking = false;
           readable.push(done === true ? null : value);
         },
         (error: Error) => readable.destroy(error),
@@ -45,7 +50,8 @@ export function streamAnswer(
   const timer = setInterval(
     () => {
       const now = performance.now();
-      if (now - moved > timeout) readable.destroy(new Error('Nobody reads the answer.'));
+      if (now - moved > timeout && !(isQuiet && isMaking))
+        readable.destroy(new Error('Nobody reads the answer.'));
       if (now - checked < LIVENESS_MILLISECONDS) return;
       checked = now;
       isLive().then(

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { openMailer } from '../mail.ts';
 import { expiry } from './expiry.ts';
+import { imports } from './imports.ts';
 import { invitationMails } from './invitation-mails.ts';
 import { resetMails } from './reset-mails.ts';
 import { JobRunner } from './runner.ts';
@@ -17,6 +18,7 @@ export function runJobs(app: FastifyInstance, context: Context): void {
     sessionEnds(context),
     unusedContents(context),
     tallies(context),
+    imports(context),
     ...(mailer === null ? [] : [resetMails(context, mailer), invitationMails(context, mailer)]),
   ]);
   app.addHook('onListen', (done) => {
@@ -27,4 +29,11 @@ export function runJobs(app: FastifyInstance, context: Context): void {
     await runner.close();
     mailer?.close();
   });
+}
+
+/** Has another process do imports alone, until it closes what it gets: a command, where no server may be there. */
+export function runImports(context: Context): Pick<JobRunner, 'close'> {
+  const runner = new JobRunner(context, [imports(context)]);
+  runner.start();
+  return runner;
 }

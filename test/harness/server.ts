@@ -50,6 +50,7 @@ export async function startTestServer(
   const lines: string[] = [];
   const context = await openContext(config, { write: (line: string) => void lines.push(line) });
   context.clock = clock;
+  context.threads = new URL(`file://${inject('release')}/dist/`);
   await context.db.migrate();
   const app = await buildApp(context);
   await app.listen({ host: '127.0.0.1', port: 0 });

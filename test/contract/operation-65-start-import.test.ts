@@ -1,0 +1,371 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { endedImport, type FormPart, formOf, startImport } from '../harness/imports.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+import { host, port, report } from '../importers/reports.ts';
+
+const MAX_SIZE = 200_000;
+const LISTENING = port(443);
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let assessment: { id: number; uid: string };
+let admin: TestUser;
+let member: TestUser;
+
+beforeAll(async () => {
+  server = await startTestServer({ maxImportSize: MAX_SIZE });
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  assessment = await world.assessment(organization.uid);
+  admin = await world.user({ organization: organization.uid, admin: true });
+  member = await world.user({ organization: organization.uid });
+  await world.access(assessment.uid, member.id);
+});
+
+const hosts = (...addresses: string[]) =>
+  report(addresses.map((address) => host(address, LISTENING)).join(''));
+const start = (
+  content: string | Buffer = hosts('192.0.2.1'),
+  fields: Record<string, string> = {},
+  { token } = admin,
+  headers: Record<string, string> = {},
+) => startImport(server, token, content, fields, headers);
+const send = (parts: readonly FormPart[], { token } = admin, headers: Record<string, string> = {}) =>
+  server.request('POST', '/v1/imports', { token, ...formOf(parts, headers) });
+const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex');
+const read = () => server.context.db.read;
+const imports = () =>
+  read().selectFrom('imports').selectAll().where('organization_id', '=', organization.id).execute();
+const waitingContents = () => read().selectFrom('blobs').select('key').where('state', '<>', 1).execute();
+const addresses = async () => {
+  const found = await read()
+    .selectFrom('assets')
+    .select('location')
+    .where('organization_id', '=', organization.id)
+    .orderBy('location')
+    .execute();
+  return found.map(({ location }) => location);
+};
+function expectRefused({ status, body }: TestResponse, expected: number, kind: string) {
+  expect([status, body?.type?.split('/').at(-1)]).toEqual([expected, kind]);
+}
+/** Nothing is queued and nothing left behind. */
+async function expectNothing() {
+  expect(await imports()).toEqual([]);
+  expect(await waitingContents()).toEqual([]);
+}
+
+describe('Operation 65: import a report', () => {
+  it('answers 202 with the job, and applies it', async () => {
+    const content = hosts('192.0.2.1', '192.0.2.2');
+    const { status, body, headers } = await start(content, { assessment_id: assessment.uid });
+    expect([status, headers.get('location')]).toEqual([202, `${server.origin}/v1/imports/${body.id}`]);
+    expect(headers.get('etag')).toMatch(/^"1\./);
+    expect(body).toEqual({
+      id: body.id,
+      state: 'queued',
+      format: 'nmap',
+      file: { filename: 'report.xml', size: content.length, sha256: sha256(content) },
+      organization_uid: organization.uid,
+      assessment_id: assessment.uid,
+      options: {
+        when_gone: 'keep',
+        targets: [],
+        scanned_at: null,
+        minimum_severity: null,
+        tags: [],
+        carry: false,
+        mapping: null,
+        dry_run: false,
+      },
+      progress: {
+        bytes_read: 0,
+        bytes_total: content.length,
+        hosts: 0,
+        ports: 0,
+        findings: 0,
+        skipped: 0,
+        seconds_left: null,
+      },
+      skips: [],
+      result: null,
+      preview: null,
+      error: null,
+      undone: null,
+      created_by: { id: admin.id, name: null, email: admin.email },
+      created_at: body.created_at,
+      started_at: null,
+      finished_at: null,
+    });
+    const ended = await endedImport(server, admin.token, body.id);
+    expect(ended).toMatchObject({
+      state: 'succeeded',
+      progress: { bytes_read: content.length, hosts: 2, ports: 2, skipped: 0, seconds_left: null },
+      result: { assets_created: 2, assets_updated: 0, ports_opened: 2, findings_created: 0 },
+      error: null,
+    });
+    expect(await addresses()).toEqual(['192.0.2.1', '192.0.2.2']);
+    const [row] = await imports();
+    expect(row).toMatchObject({ blob_key: null, state: 'succeeded' });
+    await vi.waitFor(async () => expect(await waitingContents()).toEqual([]));
+    const events = (await world.auditEvents()).filter(
+      (event) => event.object_type === 'import' && event.object_id === String(body.id),
+    );
+    expect(events.map(({ action, user_id }) => [action, user_id])).toEqual([
+      ['import.start', admin.id],
+      ['import.end', admin.id],
+    ]);
+    expect(JSON.parse(events[0]?.after ?? '')).toMatchObject({
+      assessment: assessment.uid,
+      format: 'nmap',
+      file: { filename: 'report.xml', sha256: sha256(content) },
+    });
+    expect(JSON.parse(events[1]?.after ?? '')).toMatchObject({ state: 'succeeded', result: ended.result });
+  });
+
+  it('takes every option, and tells it again', async () => {
+    const parts: FormPart[] = [
+      ['format', 'nmap'],
+      ['assessment_id', assessment.uid],
+      ['organization_uid', organization.uid],
+      ['when_gone', 'fix'],
+      ['targets', 'HTTPS://Shop.Acme.example:443/'],
+      ['targets', '2001:DB8:0::1'],
+      ['targets', 'Host.Acme.example.'],
+      ['scanned_at', '2026-01-20T10:00:00+01:00'],
+      ['minimum_severity', 'Low'],
+      ['tags', ' nightly '],
+      ['tags', 'wide'],
+      ['carry', 'true'],
+      ['mapping', ''],
+      ['dry_run', '1'],
+      ['file', hosts('192.0.2.9'), '../x/nmap\u202e.xml'],
+    ];
+    const { status, body } = await send(parts);
+    expect([status, body.file.filename]).toEqual([202, 'nmap.xml']);
+    expect(body.options).toEqual({
+      when_gone: 'fix',
+      targets: ['https://shop.acme.example/', '2001:db8::1', 'host.acme.example'],
+      scanned_at: '2026-01-20T09:00:00.000Z',
+      minimum_severity: 'Low',
+      tags: ['nightly', 'wide'],
+      carry: true,
+      mapping: null,
+      dry_run: true,
+    });
+    const ended = await endedImport(server, admin.token, body.id);
+    expect([ended.state, ended.result.assets_created]).toEqual(['succeeded', 1]);
+    expect(await addresses()).toEqual([]);
+  });
+
+  it('recognises by content, gzip too', async () => {
+    const { body } = await start(gzipSync(hosts('192.0.2.3')));
+    expect([body.format, body.assessment_id]).toEqual(['nmap', null]);
+    const ended = await endedImport(server, admin.token, body.id);
+    expect([ended.state, ended.result.assets_created]).toEqual(['succeeded', 1]);
+  });
+
+  it('keeps what a report had before it breaks off, and says where', async () => {
+    const whole = hosts('192.0.2.4', '192.0.2.5');
+    const { body } = await start(whole.slice(0, whole.indexOf('192.0.2.5')));
+    const ended = await endedImport(server, admin.token, body.id);
+    expect(ended).toMatchObject({ state: 'failed', result: { assets_created: 1 } });
+    expect(ended.error.message).toMatch(/\S/);
+    expect(ended.error.line ?? ended.error.offset).toBeGreaterThan(0);
+    expect(await addresses()).toEqual(['192.0.2.4']);
+  });
+
+  it.each<[string, readonly FormPart[], string, RegExp]>([
+    ['without a file', [['format', 'nmap']], 'file', /required/],
+    ['of nothing at all', [], 'file', /required/],
+    ['with an unknown field', [['formt', 'nmap']], 'formt', /no field/],
+    ['of an unknown format', [['format', 'word']], 'format', /one of auto, /],
+    ['with a bad choice', [['when_gone', 'delete']], 'when_gone', /keep, fix/],
+    [
+      'with a field twice',
+      [
+        ['format', 'nmap'],
+        ['format', 'nmap'],
+      ],
+      'format',
+      /twice/,
+    ],
+    [
+      'with a bad target',
+      [
+        ['targets', '192.0.2.1'],
+        ['targets', 'a b'],
+      ],
+      'targets.1',
+      /address/,
+    ],
+    ['with a password in a target', [['targets', 'https://a:b@c.example/']], 'targets.0', /password/],
+    ['with no moment', [['scanned_at', 'yesterday']], 'scanned_at', /date and time/],
+    ['of the future', [['scanned_at', '2099-01-01T00:00:00Z']], 'scanned_at', /between/],
+    ['of before all scanners', [['scanned_at', '1994-12-31T23:59:59Z']], 'scanned_at', /between/],
+    ['with an unknown severity', [['minimum_severity', 'low']], 'minimum_severity', /Critical/],
+    ['with a long tag', [['tags', 'x'.repeat(256)]], 'tags.0', /at most 255/],
+    ['with no boolean', [['carry', 'yes']], 'carry', /true/],
+    ['with no boolean for a dry run', [['dry_run', '2']], 'dry_run', /true/],
+    ['with a mapping that is no JSON', [['mapping', '{']], 'mapping', /JSON/],
+    ['with a mapping that is a list', [['mapping', '["a"]']], 'mapping', /object/],
+    ['with a mapping to a number', [['mapping', '{"title":1}']], 'mapping.title', /column/],
+    ['with a NUL', [['tags', 'a\0b']], 'tags', /NUL/],
+    ['with what is no UTF-8', [['tags', Buffer.from([0xff])]], 'tags', /UTF-8/],
+    ['with a long text', [['assessment_id', 'x'.repeat(65_537)]], 'assessment_id', /65536/],
+    ['of an unknown assessment', [['assessment_id', 'no-such']], 'assessment_id', /assessment/],
+    ['of an unknown organization', [['organization_uid', 'nosuch']], 'organization_uid', /organization/],
+  ])('422 for a form %s', async (_what, parts, property, message) => {
+    const file: FormPart[] = property === 'file' ? [] : [['file', hosts('192.0.2.1'), 'a.xml']];
+    const response = await send([...parts, ...file]);
+    expectRefused(response, 422, 'validation-failed');
+    const { failedValidation, failedValidations } = response.body;
+    expect(failedValidation ?? failedValidations[0].failedValidation).toEqual([
+      expect.objectContaining({ property, message: expect.stringMatching(message) }),
+    ]);
+    await expectNothing();
+  });
+
+  it('422 for a part behind the file, and for two files', async () => {
+    for (const [name, more] of [
+      ['format', ['format', 'nmap']],
+      ['file', ['file', 'x', 'b.xml']],
+    ] as const) {
+      const response = await send([['file', hosts('192.0.2.1'), 'a.xml'], more as FormPart]);
+      expectRefused(response, 422, 'validation-failed');
+      expect(response.body.failedValidation[0]).toMatchObject({ property: name });
+    }
+    await expectNothing();
+  });
+
+  it.each([
+    ['what nobody knows', 'PK of nobody'],
+    ['noise', randomBytes(5_000)],
+    ['another XML', '<?xml version="1.0"?><html/>'],
+    ['packed noise', gzipSync(randomBytes(100))],
+    ['a broken gzip', Buffer.from([0x1f, 0x8b, 0, 0, 0, 0])],
+    ['an empty file', ''],
+    ['an empty gzip', gzipSync('')],
+    ['blanks', ' \n\t\n'],
+  ])('422 before the answer for %s', async (_what, content) => {
+    const response = await start(content);
+    expectRefused(response, 422, 'validation-failed');
+    expect(response.body.failedValidation).toEqual([expect.objectContaining({ property: 'file' })]);
+    await expectNothing();
+  });
+
+  it('422 for an empty file says so', async () => {
+    expect((await start('')).body.detail).toMatch(/^file is empty/);
+    expect((await start('', { format: 'nmap' })).body.detail).toMatch(/^file is empty/);
+  });
+
+  it('413 for a file that is too large, for a field that is and for too many items', async () => {
+    const large = report(host('192.0.2.1', LISTENING) + ' '.repeat(MAX_SIZE));
+    expectRefused(await start(large), 413, 'body-too-large');
+    expectRefused(await start('x', { mapping: 'x'.repeat(300_000) }), 413, 'body-too-large');
+    const tags = Array.from({ length: 1_001 }, (_, index): FormPart => ['tags', `tag ${index}`]);
+    const response = await send([...tags, ['file', hosts('192.0.2.1'), 'a.xml']]);
+    expectRefused(response, 413, 'batch-too-large');
+    expect(response.body).toMatchObject({ maxBatchSize: 1_000, batchSize: 1_001 });
+    await expectNothing();
+  });
+
+  it('415 and 400 for what is no form, and leaves nothing of one that breaks off', async () => {
+    const { token } = admin;
+    expectRefused(
+      await server.request('POST', '/v1/imports', { token, body: {} }),
+      415,
+      'unsupported-media-type',
+    );
+    const { headers, bytes } = formOf([['file', hosts('192.0.2.1'), 'a.xml']]);
+    const broken = await server.request('POST', '/v1/imports', {
+      token,
+      headers,
+      bytes: bytes?.subarray(0, -20) as Buffer<ArrayBuffer>,
+    });
+    expectRefused(broken, 400, 'invalid-request');
+    await expectNothing();
+  });
+});
+
+describe('Who imports', () => {
+  it('is an admin where no assessment is named, and whoever has access to one', async () => {
+    expectRefused(await start(undefined, {}, member), 403, 'forbidden');
+    const { status } = await start(undefined, { assessment_id: assessment.uid }, member);
+    expect(status).toBe(202);
+    const outsider = await world.user({ organization: organization.uid });
+    expectRefused(
+      await start(undefined, { assessment_id: assessment.uid }, outsider),
+      422,
+      'validation-failed',
+    );
+  });
+
+  it('has a scope that writes assets beside api for a report of hosts', async () => {
+    const narrow = await world.token(admin.id, { scopes: ['api', 'asset_or'] });
+    expectRefused(await start(undefined, {}, { ...admin, token: narrow.token }), 403, 'forbidden');
+    const wide = await world.token(admin.id, { scopes: ['api', 'asset_client_ow'] });
+    expect((await start(undefined, {}, { ...admin, token: wide.token })).status).toBe(202);
+  });
+
+  it('names the organization as staff, who have none, and no other than that of the assessment', async () => {
+    const staff = await world.user();
+    expectRefused(await start(undefined, {}, staff), 422, 'validation-failed');
+    const named = await start(undefined, { organization_uid: organization.uid }, staff);
+    expect([named.status, named.body.organization_uid]).toEqual([202, organization.uid]);
+    const other = await world.organization();
+    const fields = { organization_uid: other.uid, assessment_id: assessment.uid };
+    const response = await start(undefined, fields, staff);
+    expect([response.status, response.body.failedValidation[0].property]).toEqual([422, 'organization_uid']);
+    expectRefused(await start(undefined, { organization_uid: other.uid }), 422, 'validation-failed');
+  });
+});
+
+describe('How many wait', () => {
+  it('20 of an organization: then 409, and nothing of it is kept', async () => {
+    // Nothing of it runs: the one before all takes its time.
+    await server.context.db.write(async (tx) => {
+      const values = { organization_id: organization.id, format: 'nmap', filename: 'a', size: 1, sha256: '' };
+      const rest = { blob_key: null, options: '{}', rights: '{}', result: null, preview: null, error: null };
+      const times = { undone: null, report_at: null, created_at: 1, started_at: null, finished_at: null };
+      for (let waiting = 0; waiting < 20; waiting += 1)
+        await tx
+          .insertInto('imports')
+          .values({ ...values, ...rest, ...times, assessment_id: null, created_by: null })
+          .execute();
+    });
+    const before = await imports();
+    const { status, body } = await start();
+    expect([status, body.detail]).toEqual([409, expect.stringContaining('20 imports')]);
+    expect(await imports()).toEqual(before);
+    expect(await waitingContents()).toEqual([]);
+    // Others do not wait for them.
+    const other = await world.organization();
+    const theirs = await world.user({ organization: other.uid, admin: true });
+    expect((await start(undefined, {}, theirs)).status).toBe(202);
+  });
+});
+
+describe('A repeat of operation 65', () => {
+  it('is answered as the first time and imports nothing again', async () => {
+    const key = { 'idempotency-key': 'import-1' };
+    const content = hosts('192.0.2.7');
+    const first = await start(content, {}, admin, key);
+    const again = await start(content, {}, admin, key);
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([202, 'true']);
+    expect([again.body, again.headers.get('location')]).toEqual([first.body, first.headers.get('location')]);
+    expect(await imports()).toHaveLength(1);
+    const other = await start(hosts('192.0.2.8'), {}, admin, key);
+    expectRefused(other, 422, 'validation-failed');
+    expect(await imports()).toHaveLength(1);
+    await endedImport(server, admin.token, first.body.id);
+    await vi.waitFor(async () => expect(await waitingContents()).toEqual([]));
+  });
+});

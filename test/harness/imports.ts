@@ -1,0 +1,48 @@
+import { expect, vi } from 'vitest';
+import type { RequestOptions, TestResponse, TestServer } from './server.ts';
+
+/** A part of a form: a field, or a file with its name. */
+export type FormPart = readonly [name: string, content: string | Buffer, filename?: string];
+
+/** @returns a request with a form of these parts, in their order */
+export function formOf(parts: readonly FormPart[], headers: Record<string, string> = {}): RequestOptions {
+  const boundary = 'between-the-parts';
+  const pieces = parts.flatMap(([name, content, filename]) => [
+    `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${filename === undefined ? '' : `; filename="${filename}"`}\r\n\r\n`,
+    content,
+    '\r\n',
+  ]);
+  return {
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, ...headers },
+    bytes: Buffer.concat([...pieces, `--${boundary}--\r\n`].map((piece) => Buffer.from(piece as string))),
+  };
+}
+
+/** Sends a report to operation 65. */
+export function startImport(
+  server: TestServer,
+  token: string,
+  report: string | Buffer,
+  fields: Readonly<Record<string, string>> = {},
+  headers: Record<string, string> = {},
+): Promise<TestResponse> {
+  const parts: FormPart[] = [...Object.entries(fields), ['file', report, 'report.xml']];
+  return server.request('POST', '/v1/imports', { token, ...formOf(parts, headers) });
+}
+
+/** @returns an import once it has ended, or is undone */
+export function endedImport(
+  server: TestServer,
+  token: string,
+  id: number,
+  hasEnded = (job: any): boolean => job.finished_at !== null,
+): Promise<any> {
+  return vi.waitFor(
+    async () => {
+      const { body } = await server.request('GET', `/v1/imports/${id}`, { token });
+      expect({ body, hasEnded: hasEnded(body) }).toMatchObject({ hasEnded: true });
+      return body;
+    },
+    { timeout: 25_000, interval: 50 },
+  );
+}

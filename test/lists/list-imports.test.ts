@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { walkList } from '../harness/list-walk.ts';
+import { endedImport, startImport } from '../harness/imports.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+import { host, port, report } from '../importers/reports.ts';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let admin: TestUser;
+let member: TestUser;
+let assessments: [string, string];
+
+beforeAll(async () => {
+  server = await startTestServer();
+  world = worldOf(server);
+  const { uid: organization } = await world.organization();
+  admin = await world.user({ organization, admin: true });
+  member = await world.user({ organization });
+  assessments = [(await world.assessment(organization)).uid, (await world.assessment(organization)).uid];
+  await world.access(assessments[0], member.id);
+  const whole = report(host('192.0.2.1', port(80)));
+  for (const [index, content] of [whole, whole.slice(0, -20), whole, whole, whole].entries()) {
+    const fields: Record<string, string> =
+      index === 4 ? {} : { assessment_id: assessments[index % 2] as string };
+    const { body } = await startImport(server, admin.token, content, fields);
+    await endedImport(server, admin.token, body.id);
+  }
+  const other = await world.organization();
+  const theirs = await world.user({ organization: other.uid, admin: true });
+  const { body } = await startImport(server, theirs.token, whole);
+  await endedImport(server, theirs.token, body.id);
+});
+afterAll(() => server.close());
+
+it('lists imports, newest first', async () => {
+  const rows = await walkList(server, {
+    operation: 'listImports',
+    path: '/v1/imports',
+    token: admin.token,
+    key: 'id',
+    style: 'v1',
+    filters: {
+      'filter[state][]': { value: 'failed', fits: ({ state }) => state === 'failed' },
+      'filter[assessment_id][]': {
+        value: assessments[0],
+        fits: (row) => row['assessment_id'] === assessments[0],
+      },
+    },
+    orders: {},
+    atLeast: 5,
+  });
+  expect(rows).toHaveLength(5);
+  const times = rows.map((row) => row['created_at'] as string);
+  expect(times).toEqual(times.toSorted().reverse());
+});
+
+it('has those of the assessments that one has access to, and those without one for admins alone', async () => {
+  const { body } = await server.request('GET', '/v1/imports', { token: member.token });
+  expect(body.map((job: any) => job.assessment_id)).toEqual([assessments[0], assessments[0]]);
+});
+
+it('refuses a state that there is not', async () => {
+  const { status } = await server.request('GET', '/v1/imports?filter[state][]=done', { token: admin.token });
+  expect(status).toBe(400);
+});
