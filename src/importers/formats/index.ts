@@ -1,15 +1,34 @@
-import type { Format } from '../report.ts';
+import { burp } from './burp/burp.ts';
 import { cyclonedx } from './cyclonedx/cyclonedx.ts';
+import { nessus } from './nessus/nessus.ts';
+import { nikto } from './nikto/nikto.ts';
 import { nmap } from './nmap/nmap.ts';
 import { npmAudit } from './npm-audit/npm-audit.ts';
 import { nuclei } from './nuclei/nuclei.ts';
+import { openvas } from './openvas/openvas.ts';
 import { sarif } from './sarif/sarif.ts';
 import { testssl } from './testssl/testssl.ts';
 import { trivy } from './trivy/trivy.ts';
 import { wapiti } from './wapiti/wapiti.ts';
+import { zap } from './zap/zap.ts';
+import type { Format } from '../report.ts';
 
 /** Every format that can be imported: one line each, in the order in which people are told of them. */
-export const FORMATS: readonly Format[] = [nmap, nuclei, sarif, trivy, testssl, wapiti, cyclonedx, npmAudit];
+export const FORMATS: readonly Format[] = [
+  nmap,
+  nuclei,
+  sarif,
+  zap,
+  burp,
+  nessus,
+  openvas,
+  trivy,
+  nikto,
+  testssl,
+  wapiti,
+  cyclonedx,
+  npmAudit,
+];
 
 export function formatNamed(name: string): Format | undefined {
   return FORMATS.find((format) => format.name === name);

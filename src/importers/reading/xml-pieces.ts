@@ -24,7 +24,7 @@ export interface XmlPiece {
   element: XmlElement;
   /** From the root on. The same one is the same object in every piece that lies in it. */
   ancestors: readonly XmlAncestor[];
-  /** Where it ends, from 1. */
+  /** Where it ends, or begins where that is what was asked for; from 1. */
   line: number;
 }
 
@@ -33,6 +33,8 @@ export interface XmlPiecesOptions {
   roots: readonly string[];
   /** Names from the root on, joined by dots, `*` for any: `issues.issue`. */
   paths: readonly string[];
+  /** Of elements that are told where they begin, with nothing in them; what they hold may be told behind them. */
+  begins?: readonly string[];
 }
 
 const MAX_CHARACTERS = 8 * 1024 * 1024;
@@ -73,10 +75,16 @@ interface Draft {
   parent: Draft | undefined;
 }
 
+interface KnownPath {
+  path: string;
+  names: readonly string[];
+}
+
 class Collector implements ElementHandler {
   xml!: BoundedXml;
   readonly #roots: readonly string[];
-  readonly #paths: readonly { path: string; names: readonly string[] }[];
+  readonly #paths: readonly KnownPath[];
+  readonly #begins: readonly KnownPath[];
   readonly #ancestors: XmlAncestor[] = [];
   #pieces: XmlPiece[] = [];
   #lastEnd = -1;
@@ -85,9 +93,10 @@ class Collector implements ElementHandler {
   #characters = 0;
   #elements = 0;
 
-  constructor({ roots, paths }: XmlPiecesOptions) {
+  constructor({ roots, paths, begins = [] }: XmlPiecesOptions) {
     this.#roots = roots;
     this.#paths = paths.map((path) => ({ path, names: path.split('.') }));
+    this.#begins = begins.map((path) => ({ path, names: path.split('.') }));
   }
 
   takePieces(failedAt?: number): XmlPiece[] {
@@ -103,7 +112,7 @@ class Collector implements ElementHandler {
       const roots = this.#roots.map((root) => `<${root}>`).join(' or ');
       this.xml.refuse(`The report begins with <${name.slice(0, 50)}> and not with ${roots}.`);
     }
-    const path = this.#draft === undefined ? this.#pathAt(name, depth) : undefined;
+    const path = this.#draft === undefined ? this.#pathAt(this.#paths, name, depth) : undefined;
     if (path !== undefined) {
       this.#path = path;
       this.#characters = 0;
@@ -111,6 +120,7 @@ class Collector implements ElementHandler {
       this.xml.captureText();
     }
     if (path === undefined && this.#draft === undefined) {
+      this.#noteBeginning(name, attributes, depth);
       this.#ancestors.push({ name, attributes });
       return;
     }
@@ -145,8 +155,15 @@ class Collector implements ElementHandler {
     this.#draft.text += text;
   }
 
-  #pathAt(name: string, depth: number): string | undefined {
-    return this.#paths.find(
+  #noteBeginning(name: string, attributes: Attributes, depth: number): void {
+    const path = this.#pathAt(this.#begins, name, depth);
+    if (path === undefined) return;
+    const element = { name, attributes, children: [], text: '' };
+    this.#pieces.push({ path, element, ancestors: [...this.#ancestors], line: this.xml.line });
+  }
+
+  #pathAt(paths: readonly KnownPath[], name: string, depth: number): string | undefined {
+    return paths.find(
       ({ names }) =>
         names.length === depth &&
         names.every((wanted, index) => {

@@ -55,6 +55,19 @@ describe('pieces of XML', () => {
     expect((await pieces(REPORT, ['*.*.other'])).found).toHaveLength(1);
   });
 
+  it('tell where an element begins that is too long to be one, also of one that is empty', async () => {
+    const report = '<report><host name="a"><item/></host>\n<host name="b"/></report>';
+    const found = [];
+    const options = { roots: ['report'], begins: ['report.host'], paths: ['report.host.item'] };
+    for await (const piece of readXmlPieces(inChunks(report, 7), options)) found.push(piece);
+    expect(found.map(({ path, element, line }) => [path, element.attributes.name, line])).toEqual([
+      ['report.host', 'a', 1],
+      ['report.host.item', undefined, 1],
+      ['report.host', 'b', 2],
+    ]);
+    expect(found[0]).toMatchObject({ element: { children: [], text: '' }, ancestors: [{ name: 'report' }] });
+  });
+
   it.each<[string, string, RegExp]>([
     ['another root', '<html/>', /begins with <html>.* <report> or <run>/],
     ['nothing', '', /empty/],

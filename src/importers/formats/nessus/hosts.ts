@@ -1,0 +1,85 @@
+import type { ScannedHost } from '../../../domain/assets/host-scans.ts';
+import type { ObservedPort } from '../../../domain/assets/port-observations.ts';
+import { addressOf } from '../../reading/addresses.ts';
+import { elementsAt } from '../../reading/elements.ts';
+import { timeOf } from '../../reading/times.ts';
+import { webUrl } from '../../reading/urls.ts';
+import type { XmlElement } from '../../reading/xml-pieces.ts';
+import type { Target } from '../../report.ts';
+
+const PROTOCOLS = ['tcp', 'udp', 'sctp'] as const;
+/** What Nessus calls a service that it does not know. */
+const NO_SERVICE = ['', 'general', 'unknown'];
+
+/** A host of a report, or a site that Tenable's web application scanner looked at. */
+export interface Host {
+  /** As the report calls it: an address, a name or a URL. */
+  name: string;
+  address: string | undefined;
+  fqdn: string | undefined;
+  /** Whether the scan was done with it; a report that gives no times has all that it names. */
+  whole: boolean;
+  endedAt: number | undefined;
+  ports: Map<string, ObservedPort>;
+}
+
+export function hostNamed(name: string): Host {
+  return {
+    name,
+    address: addressOf(name),
+    fqdn: undefined,
+    whole: true,
+    endedAt: undefined,
+    ports: new Map(),
+  };
+}
+
+/** Takes what the report says of a host: when it was scanned, its address and names. */
+export function describeHost(host: Host, properties: XmlElement): void {
+  const tags = new Map(
+    elementsAt(properties, 'tag').map(({ attributes, text }) => [attributes.name ?? '', text.trim()]),
+  );
+  host.address = addressOf(tags.get('host-ip')) ?? host.address;
+  host.fqdn = ['host-fqdn', 'host-rdns', 'hostname']
+    .map((name) => tags.get(name))
+    .find((text) => text !== undefined && text !== '');
+  // The second has the time of the scanner without its zone.
+  host.endedAt = timeOf(tags.get('HOST_END_TIMESTAMP')) ?? timeOf(tags.get('HOST_END'));
+  host.whole = tags.has('HOST_END') || tags.has('HOST_END_TIMESTAMP') || !tags.has('HOST_START');
+}
+
+/** @returns the address before the name, and the site where the name is a URL */
+export function targetOf({ name, address }: Host): Target {
+  const url = webUrl(name);
+  return url === undefined ? { host: address ?? name } : { url: url.origin };
+}
+
+/** Remembers that something answers at the port that an item is about. */
+export function notePort(host: Host, { attributes }: XmlElement): void {
+  const { port = '', protocol = '', svc_name: service = '' } = attributes;
+  const number = Number(port);
+  const known = PROTOCOLS.find((name) => name === protocol.toLowerCase());
+  if (known === undefined || !Number.isInteger(number) || number < 1 || number > 65_535) return;
+  const name = service.replace(/\?$/, '');
+  const seen = host.ports.get(`${known}/${number}`);
+  if (seen?.service != null) return;
+  host.ports.set(`${known}/${number}`, {
+    protocol: known,
+    number,
+    state: 'open',
+    service: NO_SERVICE.includes(name) ? null : name,
+    probed: !NO_SERVICE.includes(name) && !service.endsWith('?'),
+    banner: null,
+    product: null,
+    version: null,
+    cpe: null,
+  });
+}
+
+/** @returns the host as its scan saw it, if it has an address: the report does not say which ports were looked at */
+export function scanOf({ address, fqdn, endedAt, ports }: Host): ScannedHost | undefined {
+  if (address === undefined) return undefined;
+  const name = fqdn === undefined ? {} : { name: fqdn };
+  const seenAt = endedAt === undefined ? {} : { seenAt: endedAt };
+  return { address, ...name, ...seenAt, ports: [...ports.values()], complete: false, unlistedStates: [] };
+}

@@ -1,0 +1,107 @@
+import { plainAt, textAt, textsAt } from '../../reading/elements.ts';
+import { bestCvss, severityOf } from '../../reading/scores.ts';
+import { cwesIn, plainOf } from '../../reading/texts.ts';
+import { urlsIn } from '../../reading/urls.ts';
+import type { XmlElement } from '../../reading/xml-pieces.ts';
+import type { ReportedFinding, ReportRecord, Target } from '../../report.ts';
+import { type Host, targetOf } from './hosts.ts';
+
+const SEVERITIES = ['Informational', 'Low', 'Medium', 'High', 'Critical'] as const;
+/** How reports before version 5.2 tell of a check: `"1.2 Password length" : [FAILED]`. */
+const OLD_RESULT = /^"([^"\n]{1,1000})"\s*:\s*\[([A-Z]+)\]/;
+
+/** @returns what a plug-in, or a check of an audit, says of a host and port */
+export function recordOfItem(item: XmlElement, host: Host): ReportRecord {
+  const { attributes } = item;
+  const rule = attributes.pluginID ?? textAt(item, 'plugin_id');
+  if (rule === undefined) return { kind: 'skipped', reason: 'no plug-in' };
+  const isCheck = textAt(item, 'compliance') === 'true' || textAt(item, 'compliance-result') !== undefined;
+  const about = { severity: severityOfItem(item), target: targetAt(host, item) };
+  return isCheck
+    ? recordOfCheck(item, rule, about)
+    : { kind: 'finding', finding: { ...findingOf(item, rule), ...about } };
+}
+
+function severityOfItem(item: XmlElement): ReportedFinding['severity'] {
+  const level = item.attributes.severity?.trim() ?? '';
+  return (
+    (/^[0-4]$/.test(level) ? SEVERITIES[Number(level)] : severityOf(textAt(item, 'risk_factor'))) ??
+    'Informational'
+  );
+}
+
+/** Items about the host as a whole have port 0. */
+function targetAt(host: Host, { attributes }: XmlElement): Target {
+  const target = targetOf(host);
+  const port = Number(attributes.port);
+  const protocol = (['tcp', 'udp', 'sctp'] as const).find(
+    (name) => name === attributes.protocol?.toLowerCase(),
+  );
+  const isPort = protocol !== undefined && Number.isInteger(port) && port > 0 && port < 65_536;
+  return 'host' in target && isPort ? { ...target, port, protocol } : target;
+}
+
+type Said = Omit<ReportedFinding, 'severity' | 'target'>;
+
+function findingOf(item: XmlElement, rule: string): Said {
+  const texts = new Set([plainAt(item, 'synopsis'), plainAt(item, 'description')]);
+  const solution = plainAt(item, 'solution');
+  const url = /\bon URL '(https?:\/\/[^'\s]+)'/.exec(textAt(item, 'plugin_output') ?? '')?.[1];
+  return {
+    rule,
+    title: item.attributes.pluginName ?? textAt(item, 'plugin_name') ?? rule,
+    description: [...texts].filter((text) => text !== undefined).join('\n\n'),
+    recommendedFix: solution === 'n/a' ? undefined : solution,
+    cveIds: textsAt(item, 'cve'),
+    cweIds: [
+      ...textsAt(item, 'cwe').map((id) => `CWE-${id.replace(/\D+/g, '')}`),
+      ...cwesIn(textsAt(item, 'xref').join(' ')),
+    ],
+    ...bestCvss([
+      { score: textAt(item, 'cvss4_base_score'), vector: textAt(item, 'cvss4_vector'), version: '4.0' },
+      { score: textAt(item, 'cvss3_base_score'), vector: textAt(item, 'cvss3_vector'), version: '3.0' },
+      { score: textAt(item, 'cvssv3'), version: '3.0' },
+      {
+        score: textAt(item, 'cvss_base_score') ?? textAt(item, 'cvss'),
+        vector: textAt(item, 'cvss_vector'),
+        version: '2.0',
+      },
+    ]),
+    referenceUrls: textsAt(item, 'see_also').flatMap(urlsIn),
+    evidence: textsAt(item, 'plugin_output'),
+    // The scanner of web applications names the page in a sentence.
+    ...(url === undefined ? {} : { locations: [{ type: 'url', value: url }] }),
+  };
+}
+
+/** All checks of one kind of audit share a plug-in: what tells them apart is the id of the check, else its name. */
+function recordOfCheck(
+  item: XmlElement,
+  plugin: string,
+  about: Pick<ReportedFinding, 'severity' | 'target'>,
+): ReportRecord {
+  const [, oldName, oldResult] = OLD_RESULT.exec(textAt(item, 'description') ?? '') ?? [];
+  const result = (textAt(item, 'compliance-result') ?? oldResult ?? '').toUpperCase();
+  if (result === 'PASSED') return { kind: 'skipped', reason: 'passed' };
+  if (result === 'ERROR' || result === 'SKIPPED') return { kind: 'skipped', reason: 'check not done' };
+  const name = textAt(item, 'compliance-check-name') ?? oldName;
+  const id = textAt(item, 'compliance-check-id') ?? name;
+  const values = [
+    ['Policy value', textAt(item, 'compliance-policy-value')],
+    ['Actual value', textAt(item, 'compliance-actual-value')],
+  ].flatMap(([label, value]) => (value === undefined ? [] : [`${label}: ${value}`]));
+  const said = findingOf(item, id === undefined ? plugin : `${plugin}/${id}`);
+  const info = textAt(item, 'compliance-info');
+  return {
+    kind: 'finding',
+    finding: {
+      ...said,
+      title: name ?? said.title,
+      description: info === undefined ? said.description : plainOf(info),
+      recommendedFix: plainAt(item, 'compliance-solution') ?? said.recommendedFix,
+      referenceUrls: [...urlsIn(textAt(item, 'compliance-see-also')), ...(said.referenceUrls ?? [])],
+      evidence: values.length === 0 ? said.evidence : [values.join('\n')],
+      ...about,
+    },
+  };
+}

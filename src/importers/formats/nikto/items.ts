@@ -1,0 +1,51 @@
+import { cvesIn, plainOf } from '../../reading/texts.ts';
+import { urlsIn, webUrl } from '../../reading/urls.ts';
+import type { Place, ReportRecord } from '../../report.ts';
+
+/** What Nikto found at one URL, as all forms of the report tell it. */
+export interface Item {
+  id: string | undefined;
+  method: string | undefined;
+  uri: string | undefined;
+  /** The whole of it, where the report has that too. */
+  link: string | undefined;
+  message: string | undefined;
+  references: string | undefined;
+  osvdb: string | undefined;
+}
+
+/** Nikto rates nothing: all that it finds is informational. */
+const SEVERITY = 'Informational';
+
+/** @param origin of the site, `undefined` where the report does not tell it */
+export function recordOfItem(item: Item, origin: string | undefined, at: Place): ReportRecord {
+  const { id, method, uri = '/', link, message, references, osvdb = '0' } = item;
+  if (message === undefined) return { kind: 'skipped', reason: 'no message', at };
+  // So Nikto tells that there was no web server.
+  if (origin === undefined) return { kind: 'skipped', reason: 'no site', at };
+  const said = messageOf(message, uri);
+  const url = webUrl(link) ?? webUrl(uri) ?? webUrl(`${origin}${uri.startsWith('/') ? uri : `/${uri}`}`);
+  const osvdbId = /^0*$/.test(osvdb) ? [] : [`OSVDB-${osvdb}`];
+  return {
+    kind: 'finding',
+    finding: {
+      rule: id === undefined || /^0*$/.test(id) ? said.toLowerCase() : id,
+      title: said,
+      severity: SEVERITY,
+      description: plainOf([said, ...osvdbId].join('\n\n')),
+      cveIds: cvesIn([message, references].join(' ')),
+      referenceUrls: [...urlsIn(references), ...urlsIn(/\sSee: (.*)$/.exec(message)?.[1])],
+      target: { url: origin },
+      ...(url === undefined ? {} : { locations: [{ type: 'url', value: url.href }] }),
+      evidence: [`${method ?? 'GET'} ${url?.href ?? uri}\n\n${message}`],
+    },
+    at,
+  };
+}
+
+/** From version 2.5 on the path may stand before the message, and a reference behind it. */
+function messageOf(message: string, uri: string): string {
+  const bare = message.replace(/\sSee: https?:\/\/.*$/, '');
+  const prefix = [`${uri}:`, '/:', ':'].find((known) => bare.startsWith(known));
+  return (prefix === undefined ? '' : bare.slice(prefix.length).trim()) || bare;
+}

@@ -1,0 +1,123 @@
+import { textAt } from '../../reading/elements.ts';
+import { withFirstCharacter } from '../../reading/first-character.ts';
+import { timeOf } from '../../reading/times.ts';
+import { webUrl } from '../../reading/urls.ts';
+import { readXmlPieces, type XmlAncestor, type XmlElement } from '../../reading/xml-pieces.ts';
+import type { Format, ReportRecord } from '../../report.ts';
+import { type Item, recordOfItem } from './items.ts';
+import { type LooseObject, readLooseObjects } from './loose-json.ts';
+
+/** Version 2.1.5 has one element around the hosts, 2.1.6 two of the same name, 2.5 two of different names. */
+const SCANS = ['niktoscan', 'niktoscan.niktoscan', 'niktoscans.niktoscan'];
+const DETAILS = SCANS.map((scan) => `${scan}.scandetails`);
+/** How many items are held whose host is told of behind them. */
+const MAX_HELD = 10_000;
+
+/**
+ * The reports of Nikto in XML and JSON, versions 2.1.5 to 2.5: github.com/sullo/nikto, program/templates/nikto.dtd and
+ * the plug-ins `report_xml` and `report_json`.
+ */
+export const nikto: Format = {
+  name: 'nikto',
+  title: 'Nikto XML or JSON',
+  findings: true,
+  recognise: ({ root, text }) => (root === undefined ? isJson(text) : /^niktoscans?$/.test(root.name)),
+  async *read(source) {
+    const { first, all } = await withFirstCharacter(source());
+    yield* first === '<' ? readXml(all) : readJson(all);
+  },
+};
+
+/** By the text: old versions wrote what is no JSON. */
+function isJson(text: string): boolean {
+  return (
+    /^\s*(?:\[\s*)?\{/.test(text) &&
+    ['"host"\\s*:\\s*"', '"port"\\s*:', '"banner"\\s*:', '"vulnerabilities"\\s*:\\s*\\['].every((member) =>
+      new RegExp(member).test(text),
+    )
+  );
+}
+
+async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord> {
+  const pieces = readXmlPieces(chunks, {
+    roots: ['niktoscan', 'niktoscans'],
+    begins: DETAILS,
+    paths: DETAILS.flatMap((details) => [`${details}.item`, `${details}.statistics`]),
+  });
+  for await (const { element, ancestors, line } of pieces) {
+    if (element.name === 'scandetails') {
+      const scan = ancestors.at(-1)?.attributes ?? {};
+      yield* recordsOfTime(element.attributes.starttime ?? scan.scanstart);
+      continue;
+    }
+    const origin = originOf(ancestors.at(-1));
+    if (element.name === 'item') {
+      yield recordOfItem(itemOfElement(element), origin, { line });
+    } else {
+      yield* recordsOfTime(element.attributes.endtime);
+      if (origin !== undefined) yield { kind: 'covered', target: { url: origin } };
+    }
+  }
+}
+
+function* recordsOfTime(text: string | undefined): Generator<ReportRecord> {
+  const scannedAt = timeOf(text);
+  if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
+}
+
+function originOf(details: XmlAncestor | undefined): string | undefined {
+  const { sitename, siteip } = details?.attributes ?? {};
+  return (webUrl(sitename) ?? webUrl(siteip))?.origin;
+}
+
+function itemOfElement(item: XmlElement): Item {
+  return {
+    id: item.attributes.id,
+    method: item.attributes.method,
+    uri: textAt(item, 'uri'),
+    link: textAt(item, 'namelink'),
+    message: textAt(item, 'description'),
+    references: textAt(item, 'references'),
+    osvdb: item.attributes.osvdbid,
+  };
+}
+
+async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord> {
+  let held: LooseObject[] = [];
+  for await (const object of readLooseObjects(chunks)) {
+    const { members, parent, offset } = object;
+    if (members.has('msg') || members.has('id')) {
+      const origin = parent === undefined ? undefined : originOfJson(parent);
+      if (origin === undefined && parent !== undefined && held.length < MAX_HELD) held.push(object);
+      else yield recordOfItem(itemOfJson(object), origin, { offset });
+    } else if (members.has('host') || members.has('ip')) {
+      const origin = originOfJson(object);
+      for (const item of held) yield recordOfItem(itemOfJson(item), origin, { offset: item.offset });
+      held = [];
+      if (origin !== undefined) yield { kind: 'covered', target: { url: origin } };
+    } else {
+      yield { kind: 'skipped', reason: 'not an item', at: { offset } };
+    }
+  }
+}
+
+/** The report does not say whether the site uses TLS; ports that end in 443 nearly always do. */
+function originOfJson({ members }: LooseObject): string | undefined {
+  const host = members.get('host') || members.get('ip');
+  const port = members.get('port');
+  if (host === undefined || port === undefined) return undefined;
+  const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+  return webUrl(`${port.endsWith('443') ? 'https' : 'http'}://${name}:${port}/`)?.origin;
+}
+
+function itemOfJson({ members }: LooseObject): Item {
+  return {
+    id: members.get('id'),
+    method: members.get('method'),
+    uri: members.get('url'),
+    link: undefined,
+    message: members.get('msg'),
+    references: members.get('references'),
+    osvdb: members.get('OSVDB'),
+  };
+}

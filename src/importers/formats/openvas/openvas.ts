@@ -1,0 +1,66 @@
+import { readXmlPieces } from '../../reading/xml-pieces.ts';
+import type { Format, Sample } from '../../report.ts';
+import { ScanReport } from './scan-report.ts';
+import { recordOfResult } from './results.ts';
+
+const ROOTS = ['report', 'get_reports_response', 'get_results_response'];
+/** Around the report itself the manager puts one that tells of its format, and its protocol an answer. */
+const REPORTS = [
+  'report',
+  'report.report',
+  'get_reports_response.report',
+  'get_reports_response.report.report',
+];
+const PARTS =
+  'scan_run_status filters timestamp scan_start scan_end ports.port results.result result_count host'.split(
+    ' ',
+  );
+const PATHS = [
+  ...REPORTS.flatMap((report) => PARTS.map((part) => `${report}.${part}`)),
+  'get_results_response.result',
+];
+
+/**
+ * The XML reports of Greenbone and OpenVAS, alone or as an answer of GMP: https://docs.greenbone.net/API/GMP/gmp.html,
+ * and those of OMP before it.
+ */
+export const openvas: Format = {
+  name: 'openvas',
+  title: 'Greenbone (OpenVAS) XML',
+  findings: true,
+  recognise: isReport,
+  async *read(source) {
+    let report: ScanReport | undefined;
+    let latest: number | undefined;
+    for await (const { path, element, ancestors, line } of readXmlPieces(source(), {
+      roots: ROOTS,
+      paths: PATHS,
+    })) {
+      const around = ancestors.findLast(({ name }) => name === 'report');
+      if (report === undefined || report.around !== around) {
+        if (report !== undefined) yield* report.end();
+        report = new ScanReport(around);
+      }
+      if (path.endsWith('.result')) {
+        report.results += 1;
+        yield { ...recordOfResult(element), at: { line } };
+      } else {
+        yield* report.take(element, ancestors);
+      }
+      if (report.scannedAt !== undefined && report.scannedAt > (latest ?? 0)) {
+        latest = report.scannedAt;
+        yield { kind: 'report', scannedAt: latest };
+      }
+    }
+    if (report !== undefined) yield* report.end();
+  },
+};
+
+function isReport({ root, text }: Sample): boolean {
+  if (root === undefined || !ROOTS.includes(root.name)) return false;
+  return (
+    root.name !== 'report' ||
+    'format_id' in root.attributes ||
+    /<(gmp|omp|nvt|scan_run_status|results)[\s>]/.test(text)
+  );
+}

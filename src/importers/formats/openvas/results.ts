@@ -1,0 +1,110 @@
+import { addressOf } from '../../reading/addresses.ts';
+import { elementsAt, ownText, plainAt, textAt, textsAt } from '../../reading/elements.ts';
+import { bestCvss, severityOf, severityOfScore } from '../../reading/scores.ts';
+import { cvesIn, plainOf } from '../../reading/texts.ts';
+import { urlsIn } from '../../reading/urls.ts';
+import type { XmlElement } from '../../reading/xml-pieces.ts';
+import type { ReportedFinding, ReportRecord, Target } from '../../report.ts';
+
+/** What stands in `port`: `443/tcp`, `general/tcp`, and in reports of before 2013 `https (443/tcp)`. */
+const PORT = /(?:^|\()(\d{1,5})\/(tcp|udp|sctp)\b/i;
+
+/** @returns number and protocol of a port, of what is about one */
+export function portOf(text: string): { port: number; protocol: 'tcp' | 'udp' | 'sctp' } | undefined {
+  const [, digits, name] = PORT.exec(text.trim()) ?? [];
+  const port = Number(digits);
+  const protocol = (['tcp', 'udp', 'sctp'] as const).find((known) => known === name?.toLowerCase());
+  return protocol === undefined || port < 1 || port > 65_535 ? undefined : { port, protocol };
+}
+
+/** @returns what one test says of one host and port */
+export function recordOfResult(result: XmlElement): ReportRecord {
+  const threat = textAt(result, 'threat') ?? '';
+  const severity = Number(textAt(result, 'severity') ?? Number.NaN);
+  const skipped = reasonToSkip(threat, severity, textAt(result, 'compliance'));
+  if (skipped !== undefined) return { kind: 'skipped', reason: skipped };
+  const [nvt] = elementsAt(result, 'nvt');
+  const [host] = elementsAt(result, 'host');
+  const title = textAt(result, 'name') ?? textAt(result, 'nvt', 'name');
+  const oid = nvt?.attributes.oid?.trim() ?? '';
+  const rule = /^0?$/.test(oid) ? title?.toLowerCase() : oid;
+  if (rule === undefined) return { kind: 'skipped', reason: 'no test' };
+  return {
+    kind: 'finding',
+    finding: {
+      rule,
+      title: title ?? rule,
+      // Of before version 22.4, whose reports know no critical ones, the number tells.
+      severity:
+        severity >= 0 && severity <= 10
+          ? severityOfScore(severity)
+          : (severityOfThreat(threat) ?? 'Informational'),
+      ...(nvt === undefined ? {} : saidBy(nvt, plainAt(result, 'description'))),
+      target: targetOf(host, textAt(result, 'port') ?? ''),
+      evidence: textsAt(result, 'description'),
+    },
+  };
+}
+
+/** Overrides and the scanner itself say so by a number below 0 (GMP, section `severity`) and by a word. */
+function reasonToSkip(threat: string, severity: number, compliance: string | undefined): string | undefined {
+  if (severity === -1 || /^false positive$/i.test(threat)) return 'false positive';
+  if (severity <= -2 || /^(debug|error)$/i.test(threat)) return 'error of the scanner';
+  return compliance === 'yes' ? 'passed' : undefined;
+}
+
+function severityOfThreat(threat: string): ReportedFinding['severity'] | undefined {
+  return threat.toLowerCase() === 'alarm' ? 'High' : severityOf(threat);
+}
+
+type Said = Pick<
+  ReportedFinding,
+  'description' | 'impact' | 'recommendedFix' | 'cveIds' | 'referenceUrls' | 'cvssScore' | 'cvssVector'
+>;
+
+/** @param found what the result says, which is all that there is to say where the test has no texts of its own */
+function saidBy(nvt: XmlElement, found: string | undefined): Said {
+  const tags = tagsOf(textAt(nvt, 'tags') ?? '');
+  const plain = (name: string) => plainOf(tags.get(name) ?? '');
+  const references = elementsAt(nvt, 'refs', 'ref').map(({ attributes }) => attributes);
+  const others = [...textsAt(nvt, 'cve'), ...textsAt(nvt, 'xref')].join(' ');
+  const severities = elementsAt(nvt, 'severities', 'severity');
+  return {
+    description:
+      [plain('summary'), plain('insight'), plain('affected')].filter((text) => text !== '').join('\n\n') ||
+      found,
+    impact: plain('impact'),
+    recommendedFix: plainAt(nvt, 'solution') ?? plain('solution'),
+    cveIds: [
+      ...references.filter(({ type }) => type?.toLowerCase() === 'cve').map(({ id = '' }) => id),
+      ...cvesIn(`${nvt.attributes.oid} ${others}`),
+    ],
+    referenceUrls: [...references.flatMap(({ id }) => urlsIn(id)), ...urlsIn(others)],
+    ...bestCvss([
+      ...severities.map((one) => ({
+        score: textAt(one, 'score'),
+        vector: textAt(one, 'value'),
+        version: one.attributes.type?.replace(/^.*_v/, ''),
+      })),
+      { score: textAt(nvt, 'cvss_base'), vector: tags.get('cvss_base_vector'), version: '2.0' },
+    ]),
+  };
+}
+
+/** `summary=A text.|insight=Another.|…`, in which a text may have a bar of its own. */
+function tagsOf(text: string): Map<string, string> {
+  const tags = new Map<string, string>();
+  let last = '';
+  for (const part of text.split('|')) {
+    const [, name, value = ''] = /^\s*([a-z_A-Z]{1,40})=([^]*)$/.exec(part) ?? [];
+    if (name === undefined) tags.set(last, `${tags.get(last) ?? ''}|${part}`);
+    else tags.set((last = name), value.trim());
+  }
+  return tags;
+}
+
+function targetOf(host: XmlElement | undefined, port: string): Target | undefined {
+  if (host === undefined) return undefined;
+  const told = ownText(host) || textAt(host, 'hostname');
+  return told === undefined ? undefined : { host: addressOf(told) ?? told, ...portOf(port) };
+}

@@ -1,0 +1,131 @@
+import type { ScannedHost } from '../../../domain/assets/host-scans.ts';
+import type { ObservedPort } from '../../../domain/assets/port-observations.ts';
+import { addressOf } from '../../reading/addresses.ts';
+import { elementsAt, ownText, textAt } from '../../reading/elements.ts';
+import { timeOf } from '../../reading/times.ts';
+import type { XmlAncestor, XmlElement } from '../../reading/xml-pieces.ts';
+import type { ReportRecord } from '../../report.ts';
+import { portOf } from './results.ts';
+
+/** How many ports are held until their hosts are told of, which stand far behind them. */
+const MAX_HELD_PORTS = 50_000;
+const TIMES = ['timestamp', 'scan_start', 'scan_end'];
+
+/** What one report tells beside its results: when it was made, of which hosts and ports, and whether it is whole. */
+export class ScanReport {
+  readonly around: XmlAncestor | undefined;
+  /** How many results were read. */
+  results = 0;
+  scannedAt: number | undefined;
+  #timeRank = -1;
+  #isWhole = true;
+  readonly #ports = new Map<string, Map<string, ObservedPort>>();
+  #held = 0;
+  readonly #covered: string[] = [];
+
+  /** @param around the element that is the report */
+  constructor(around: XmlAncestor | undefined) {
+    this.around = around;
+  }
+
+  *take(element: XmlElement, ancestors: readonly XmlAncestor[]): Generator<ReportRecord> {
+    switch (element.name) {
+      case 'scan_run_status':
+        if (element.text.trim() !== '' && element.text.trim() !== 'Done') this.#isWhole = false;
+        break;
+      case 'filters':
+        if (hidesFindings(textAt(element, 'term') ?? '')) this.#isWhole = false;
+        break;
+      case 'result_count':
+        if (Number(textAt(element, 'filtered') ?? 0) > this.results) this.#isWhole = false;
+        break;
+      case 'port':
+        // A list of ports names each of them with a host; older ones have it beside.
+        yield* this.#takePort(element);
+        break;
+      case 'host':
+        if (ancestors.at(-1) === this.around) yield* this.#takeHost(element);
+        break;
+      default:
+        this.#takeTime(element);
+    }
+  }
+
+  /** Of what has not ended, or has findings left out, nothing is gone that is not there. */
+  *end(): Generator<ReportRecord> {
+    yield* this.#releasePorts();
+    if (!this.#isWhole) return;
+    for (const host of this.#covered) yield { kind: 'covered', target: { host } };
+  }
+
+  #takeTime({ name, text }: XmlElement): void {
+    const rank = TIMES.indexOf(name);
+    const time = timeOf(text.trim());
+    if (time === undefined || rank < this.#timeRank) return;
+    this.#timeRank = rank;
+    this.scannedAt = time;
+  }
+
+  *#takePort(element: XmlElement): Generator<ReportRecord> {
+    const address = addressOf(textAt(element, 'host'));
+    const port = portOf(ownText(element));
+    if (address === undefined || port === undefined) return;
+    const ports = this.#ports.get(address) ?? new Map<string, ObservedPort>();
+    const key = `${port.protocol}/${port.port}`;
+    if (!ports.has(key)) this.#held += 1;
+    ports.set(key, {
+      protocol: port.protocol,
+      number: port.port,
+      state: 'open',
+      service: null,
+      probed: false,
+      banner: null,
+      product: null,
+      version: null,
+      cpe: null,
+    });
+    this.#ports.set(address, ports);
+    if (this.#held >= MAX_HELD_PORTS) yield* this.#releasePorts();
+  }
+
+  *#takeHost(element: XmlElement): Generator<ReportRecord> {
+    const address = addressOf(textAt(element, 'ip'));
+    if (address === undefined) return;
+    const [start, end] = [textAt(element, 'start'), textAt(element, 'end')];
+    if (end !== undefined || start === undefined) this.#covered.push(address);
+    yield { kind: 'host', host: this.#hostOf(address, hostnameOf(element), timeOf(end)) };
+  }
+
+  *#releasePorts(): Generator<ReportRecord> {
+    for (const address of this.#ports.keys()) yield { kind: 'host', host: this.#hostOf(address) };
+  }
+
+  #hostOf(address: string, name?: string, seenAt?: number): ScannedHost {
+    const ports = [...(this.#ports.get(address)?.values() ?? [])];
+    this.#ports.delete(address);
+    this.#held -= ports.length;
+    return {
+      address,
+      ...(name === undefined ? {} : { name }),
+      ...(seenAt === undefined ? {} : { seenAt }),
+      ports,
+      // The report does not say which ports were looked at.
+      complete: false,
+      unlistedStates: [],
+    };
+  }
+}
+
+function hostnameOf(host: XmlElement): string | undefined {
+  const details = elementsAt(host, 'detail');
+  const named = details.find((detail) => textAt(detail, 'name') === 'hostname');
+  return named === undefined ? undefined : textAt(named, 'value');
+}
+
+/** @param term of a filter: `levels=hml min_qod=70`; results of the level log, which are no findings to fix, may be left out */
+function hidesFindings(term: string): boolean {
+  const [, levels] = /(?:^|\s)levels="?([a-z]+)/.exec(term) ?? [];
+  if (levels !== undefined && ['h', 'm', 'l'].some((level) => !levels.includes(level))) return true;
+  const [, above] = /(?:^|\s)severity>=?"?(\d+(?:\.\d+)?)/.exec(term) ?? [];
+  return above !== undefined && Number(above) > 0.1;
+}

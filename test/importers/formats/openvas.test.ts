@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { openvas } from '../../../src/importers/formats/openvas/openvas.ts';
+import { identityOf } from '../../../src/importers/identity.ts';
+import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
+
+// The reports are written after the published schema.
+describeFormat(openvas);
+
+const result = (inner: string, oid = '1.3.6.1') =>
+  `<result><name>N</name><host>192.0.2.1</host><port>22/tcp</port><nvt oid="${oid}"/>${inner}</result>`;
+const HOST =
+  '<host><ip>192.0.2.1</ip><start>2024-01-01T00:00:00Z</start><end>2024-01-01T01:00:00Z</end></host>';
+const report = (inner: string, results = '', host = HOST) =>
+  `<report format_id="a"><report>${inner}<results>${results}</results>${host}</report></report>`;
+
+async function coveredBy(text: string): Promise<unknown[]> {
+  const { records, error } = await readRecords(openvas, text);
+  expect(error).toBeUndefined();
+  return records.flatMap((record) => (record.kind === 'covered' ? [record.target] : []));
+}
+
+describe('a result of Greenbone', () => {
+  it.each([
+    ['<severity>9.0</severity><threat>High</threat>', 'Critical'],
+    ['<severity>8.9</severity><threat>High</threat>', 'High'],
+    ['<severity>4.0</severity><threat>Medium</threat>', 'Medium'],
+    ['<severity>0.1</severity>', 'Low'],
+    ['<severity>0.0</severity><threat>Log</threat>', 'Informational'],
+    ['<threat>Critical</threat>', 'Critical'],
+    ['<threat>Alarm</threat>', 'High'],
+    ['<severity/><threat>Medium</threat>', 'Medium'],
+    ['<severity>99</severity>', 'Informational'],
+  ])('with %s is %s', async (inner, severity) => {
+    expect(await findingsOf(openvas, report('', result(inner)))).toMatchObject([{ severity }]);
+  });
+
+  it.each([
+    ['<severity>-1.0</severity>', 'false positive'],
+    ['<threat>False Positive</threat>', 'false positive'],
+    ['<severity>-3.0</severity><threat>Error</threat>', 'error of the scanner'],
+    ['<threat>Debug</threat>', 'error of the scanner'],
+    ['<severity>0</severity><compliance>yes</compliance>', 'passed'],
+  ])('with %s is skipped as %s', async (inner, reason) => {
+    const { records } = await readRecords(openvas, report('', result(inner)));
+    expect(records[0]).toMatchObject({ kind: 'skipped', reason });
+  });
+
+  it('is the same by test, host, port and protocol, in each kind of report', async () => {
+    const one = result('<severity>5.0</severity>');
+    const reports = [
+      report('', one),
+      `<report format_id="a"><results>${result('<severity>9.0</severity>')}</results></report>`,
+      `<get_reports_response><report><report><results>${one}</results></report></report></get_reports_response>`,
+      `<get_results_response>${one}</get_results_response>`,
+      report(
+        '',
+        one
+          .replace('22/tcp', 'ssh (22/tcp)')
+          .replace('192.0.2.1<', '192.0.2.1<hostname>a.example</hostname><'),
+      ),
+    ];
+    const found = (await Promise.all(reports.map((text) => findingsOf(openvas, text)))).flat();
+    expect(new Set(found.map((finding) => identityOf(finding, 'openvas'))).size).toBe(1);
+    expect(found).toHaveLength(5);
+  });
+});
+
+describe('a report of Greenbone', () => {
+  it('covers the hosts that were scanned to their end', async () => {
+    expect(await coveredBy(report('<scan_run_status>Done</scan_run_status>'))).toEqual([
+      { host: '192.0.2.1' },
+    ]);
+    expect(await coveredBy(report('', '', HOST.replace(/<end>.*<\/end>/, '<end/>')))).toEqual([]);
+    expect(await coveredBy(report('', result('<severity>5.0</severity>'), ''))).toEqual([]);
+  });
+
+  it.each([
+    ['<scan_run_status>Stopped</scan_run_status>', false],
+    ['<scan_run_status>Interrupted at 51 %</scan_run_status>', false],
+    ['<filters><term>levels=hm rows=-1</term></filters>', false],
+    ['<filters><term>apply_overrides=0 levels=hml min_qod=70</term></filters>', true],
+    ['<filters><term>severity>6.9 rows=-1</term></filters>'.replace('>6', '&gt;6'), false],
+    ['<filters><term>severity&gt;0.0</term></filters>', true],
+    ['<result_count>2<full>2</full><filtered>2</filtered></result_count>', false],
+    ['<result_count>9<full>9</full><filtered>0</filtered></result_count>', true],
+  ])('with %s covers its host: %s', async (inner, covers) => {
+    expect(await coveredBy(report(inner))).toHaveLength(covers ? 1 : 0);
+  });
+
+  it('tells of hosts with more ports than are held at once in several parts', async () => {
+    let ports = '';
+    for (let number = 1; number <= 50_010; number += 1)
+      ports += `<port>${number}/tcp<host>192.0.2.1</host></port>`;
+    const { records } = await readRecords(openvas, report(`<ports>${ports}</ports>`));
+    const told = records.flatMap((record) => (record.kind === 'host' ? [record.host.ports.length] : []));
+    expect(told).toEqual([50_000, 10]);
+  });
+
+  it('is none of another tool', () => {
+    const sample = (text: string) => ({ text, root: { name: 'report', attributes: {} }, lines: false });
+    expect(openvas.recognise(sample('<report name="JaCoCo"><package/></report>'))).toBe(false);
+    expect(openvas.recognise(sample('<report><scan_run_status>Done</scan_run_status></report>'))).toBe(true);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { zap } from '../../../src/importers/formats/zap/zap.ts';
+import { identityOf } from '../../../src/importers/identity.ts';
+import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
+
+// The reports are written after the published schema.
+describeFormat(zap);
+
+const alert = (members: object) => ({ pluginid: '1', name: 'A', riskcode: '1', confidence: '2', ...members });
+const report = (...alerts: unknown[]) =>
+  JSON.stringify({ '@version': '2', site: [{ '@name': 'https://shop.example', alerts }] });
+
+describe('an alert of ZAP', () => {
+  it('is the same at other URLs, with another severity and in the other form of report', async () => {
+    const instances = (uri: string) => [{ uri, method: 'GET' }];
+    const json = await findingsOf(
+      zap,
+      report(
+        alert({ alertRef: '10038-1', instances: instances('https://shop.example/a;jsessionid=1') }),
+        alert({
+          alertRef: '10038-1',
+          riskcode: '3',
+          name: 'B',
+          instances: instances('https://shop.example:443/b'),
+        }),
+        alert({ alertRef: '10038-2', instances: instances('https://shop.example/a') }),
+      ),
+    );
+    const xml = await findingsOf(
+      zap,
+      '<OWASPZAPReport version="2.16.1"><site name="https://shop.example"><alerts><alertitem><pluginid>10038</pluginid>' +
+        '<alertRef>10038-1</alertRef><name>C</name></alertitem></alerts></site></OWASPZAPReport>',
+    );
+    const [first, second, other] = json.map((finding) => identityOf(finding, 'zap'));
+    expect(second).toBe(first);
+    expect(other).not.toBe(first);
+    expect(xml.map((finding) => identityOf(finding, 'zap'))).toEqual([first]);
+  });
+
+  it('takes its risk from the words where there is no code, and is informational without either', async () => {
+    const found = await findingsOf(
+      zap,
+      report(
+        alert({ riskcode: undefined, riskdesc: 'High (Medium)' }),
+        alert({ riskcode: 'x', riskdesc: '' }),
+        alert({ riskcode: 2 }),
+      ),
+    );
+    expect(found.map(({ severity }) => severity)).toEqual(['High', 'Informational', 'Medium']);
+  });
+
+  it('of ZAP before 2.7 has its one instance in itself', async () => {
+    const [found] = await findingsOf(
+      zap,
+      '<OWASPZAPReport version="2.5.0"><site name="http://a.example"><alerts><alertitem><pluginid>7</pluginid>' +
+        '<alert>Old</alert><riskcode>1</riskcode><uri>http://a.example/x</uri><param>p</param></alertitem></alerts></site></OWASPZAPReport>',
+    );
+    expect(found?.locations).toEqual([{ type: 'url', value: 'http://a.example/x' }]);
+    expect(found?.evidence?.[0]).toContain('Parameter: p');
+  });
+
+  it('stands where its site is when it has no instance, and is skipped when it has no name either', async () => {
+    const { records } = await readRecords(zap, report(alert({}), { confidence: 2 }));
+    expect(records).toMatchObject([
+      { kind: 'covered' },
+      { kind: 'finding', finding: { target: { url: 'https://shop.example' } } },
+      { kind: 'skipped', reason: 'no name' },
+    ]);
+  });
+});
