@@ -1,8 +1,8 @@
-import { CompiledQuery, PostgresAdapter } from 'kysely';
+import { CompiledQuery, PostgresAdapter, sql as query } from 'kysely';
 import type { Transaction } from './engine.ts';
 import { asUnread } from './prepared.ts';
 
-export type ColumnKind = 'int' | 'text';
+export type ColumnKind = 'int' | 'real' | 'text';
 type Value = string | number | null;
 /** The values of one row, in the order of the columns. */
 export type Row = readonly Value[];
@@ -48,7 +48,7 @@ export function prepareInsert(
     }
   }
 
-  const types = { int: 'bigint[]', text: 'text[]' };
+  const types = { int: 'bigint[]', real: 'double precision[]', text: 'text[]' };
   const arrays = names.map((name, index) => `$${index + 1}::${types[columns[name] as ColumnKind]}`);
   const fromArrays = `${target} select * from unnest(${arrays.join(', ')}) ${conflict}`;
   async function insertIntoPostgres(tx: Transaction, rows: readonly Row[]): Promise<void> {
@@ -61,4 +61,25 @@ export function prepareInsert(
     const postgres = tx.getExecutor().adapter instanceof PostgresAdapter;
     await (postgres ? insertIntoPostgres(tx, rows) : insertIntoSqlite(tx, rows));
   };
+}
+
+/**
+ * Takes ids for rows that are about to be inserted, so that what refers to them needs not wait for them.
+ * @param table whose column `id` the engine assigns
+ * @returns ascending; nobody else gets them, and those that are not used are lost
+ */
+export async function takeIds(tx: Transaction, table: string, count: number): Promise<number[]> {
+  if (count === 0) return [];
+  if (tx.getExecutor().adapter instanceof PostgresAdapter) {
+    const { rows } = await query<{ id: number }>`
+      select nextval(pg_get_serial_sequence(${table}, 'id')) as id from generate_series(1, ${count}::int)`.execute(
+      tx,
+    );
+    return rows.map(({ id }) => id).sort((one, other) => one - other);
+  }
+  const { rows } = await query<{
+    seq: number;
+  }>`select seq from sqlite_sequence where name = ${table}`.execute(tx);
+  const last = rows[0]?.seq ?? 0;
+  return Array.from({ length: count }, (_, index) => last + 1 + index);
 }

@@ -3,7 +3,9 @@ import type { ScannedHost } from '../domain/assets/host-scans.ts';
 import { PortCoverage, type PortRange } from '../domain/assets/port-observations.ts';
 import type { ImportJob, ImportResult } from '../domain/imports/import-job.ts';
 import { putReportedHosts } from '../domain/imports/reported-hosts.ts';
+import type { ReportTime } from './report-time.ts';
 import type { Skips } from './skips.ts';
+import type { Spool } from './spool.ts';
 import { Units } from './units.ts';
 
 /** What a unit of work may hold, so that it keeps others waiting only for moments. */
@@ -18,6 +20,7 @@ interface HostRun {
   skips: Skips;
   /** What is counted in. */
   result: ImportResult;
+  spool: Spool;
 }
 
 /** Applies the hosts of a report as they come, some at a time. */
@@ -40,8 +43,8 @@ export class HostUnits {
     this.#coverage = new PortCoverage(ranges);
   }
 
-  /** @param reportAt when a host was seen that does not tell, in milliseconds since 1970 */
-  async add(host: ScannedHost, reportAt: number): Promise<void> {
+  /** @param time when a host was seen that does not tell */
+  async add(host: ScannedHost, time: ReportTime): Promise<void> {
     const { job, skips } = this.#run;
     if (!job.writesAssets) {
       skips.add('no right to change assets');
@@ -49,7 +52,7 @@ export class HostUnits {
     }
     // Some tools list a host once for each port.
     if (this.#batch.has(host.address)) await this.flush();
-    this.#batch.set(host.address, { ...host, seenAt: host.seenAt ?? reportAt });
+    this.#batch.set(host.address, { ...host, seenAt: time.ofHost(host.seenAt) });
     this.#ports += host.ports.length + 1;
     if (this.#ports >= this.#units.size || this.#batch.size >= MAX_HOSTS) await this.flush();
   }
@@ -61,11 +64,14 @@ export class HostUnits {
     this.#batch = new Map();
     this.#ports = 0;
     if (hosts.length === 0) return;
-    const { job, clock, skips, result } = this.#run;
+    const { job, clock, skips, result, spool } = this.#run;
     const done = await this.#units.write(ports, (tx) =>
       putReportedHosts(tx, job, this.#coverage, hosts, clock()),
     );
-    result.assets_created += done.created;
+    for (const location of done.created) {
+      // What a dry run makes is there no more when it is asked for again.
+      if (!job.options.dryRun || spool.countAsset({ type: 'host', location })) result.assets_created += 1;
+    }
     result.assets_updated += done.updated;
     result.ports_opened += done.portsOpened;
     result.ports_closed += done.portsClosed;

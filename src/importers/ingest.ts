@@ -2,12 +2,20 @@ import type { Database } from '../db/engine.ts';
 import {
   type ImportJob,
   type ImportOutcome,
+  type ImportPreview,
   type ImportProgress,
   NOTHING_DONE,
 } from '../domain/imports/import-job.ts';
+import { appliedBefore, firstTimeOf, noteReportTime } from '../domain/imports/earlier-runs.ts';
+import { applyFindings, applyGone } from './finding-units.ts';
 import { HostUnits } from './host-units.ts';
-import { type Format, ReportError, type ReportSource } from './report.ts';
+import { identityOf } from './identity.ts';
+import { coverOf, sightedAssetOf } from './located.ts';
+import { type Format, ReportError, type ReportRecord, type ReportSource } from './report.ts';
+import { ReportTime } from './report-time.ts';
+import { settleFinding } from './settled-finding.ts';
 import { Skips } from './skips.ts';
+import { Spool } from './spool.ts';
 
 /** A run of an import. */
 export interface ImportRun {
@@ -23,9 +31,6 @@ export interface ImportRun {
   /** Told often, and cheap to be told: whoever writes it does so at times. */
   onProgress?: (progress: ImportProgress) => void;
 }
-
-/** Before it no report has a time that is believed. */
-const EARLIEST = Date.UTC(1995, 0, 1);
 
 /**
  * Runs an import: hosts are applied as they come, findings once the report was read, in units of work that leave others
@@ -43,62 +48,143 @@ export async function runImport({
   onProgress = () => undefined,
 }: ImportRun): Promise<ImportOutcome> {
   const skips = new Skips();
+  const spool = new Spool();
   const result = { ...NOTHING_DONE };
+  const preview: ImportPreview = { new: [], again: [], reopened: [], gone: [] };
   const progress: ImportProgress = { hosts: 0, ports: 0, findings: 0, skipped: 0, applied: 0 };
+  const told = (): void => {
+    progress.findings = spool.count;
+    progress.skipped = skips.count;
+    onProgress({ ...progress });
+  };
   const outcome: ImportOutcome = {
     state: 'succeeded',
     result,
     skips: [],
-    preview: null,
+    preview: job.options.dryRun ? preview : null,
     error: null,
     progress,
-    reportAt: job.options.scannedAt ?? job.createdAt,
+    reportAt: null,
   };
-  const told = (): void => {
-    progress.skipped = skips.count;
-    onProgress({ ...progress });
-  };
-  const hosts = new HostUnits({ db, job, clock, signal, skips, result });
-  try {
-    try {
-      for await (const record of format.read(source, { mapping: job.options.mapping })) {
-        signal.throwIfAborted();
-        switch (record.kind) {
-          case 'report':
-            if (isBelieved(record.scannedAt, job)) outcome.reportAt = record.scannedAt;
-            break;
-          case 'ports':
-            await hosts.cover(record.ranges);
-            break;
-          case 'host':
-            progress.hosts += 1;
-            progress.ports += record.host.ports.length;
-            await hosts.add(record.host, outcome.reportAt);
-            told();
-            break;
-          case 'skipped':
-            skips.add(record.reason, record.at);
-            break;
-          case 'finding':
-          case 'covered':
-            break;
-        }
-      }
-    } finally {
-      if (!signal.aborted) await hosts.flush();
-    }
-  } catch (error) {
+  const end = (error: unknown): void => {
     if (signal.aborted) outcome.state = 'cancelled';
     else if (error instanceof ReportError) {
       outcome.state = 'failed';
       outcome.error = { message: error.message, ...error.place };
     } else throw error;
+  };
+  try {
+    if (!job.options.dryRun) Object.assign(result, await appliedBefore(db.read, job));
+    const time = new ReportTime(job, await firstTimeOf(db.read, job));
+    const hosts = new HostUnits({ db, job, clock, signal, skips, result, spool });
+    try {
+      await readRecords({ format, source, job, signal, skips, spool, progress, told, time, hosts });
+    } catch (error) {
+      end(error);
+    }
+    const reportAt = time.at(spool.newest());
+    if (!job.options.dryRun) {
+      outcome.reportAt = reportAt;
+      await db.write((tx) => noteReportTime(tx, job, reportAt));
+    }
+    const { assessment } = job;
+    if (assessment !== null && outcome.state !== 'cancelled') {
+      const applied = (part: number): void => {
+        progress.applied = part;
+        told();
+      };
+      const run = {
+        db,
+        job: { ...job, assessment },
+        clock,
+        signal,
+        spool,
+        skips,
+        result,
+        preview,
+        reportAt,
+        applied,
+      };
+      try {
+        await applyFindings(run);
+        if (outcome.state === 'succeeded') await applyGone(run);
+      } catch (error) {
+        end(error);
+      }
+    }
+    if (outcome.state === 'succeeded') progress.applied = 1;
+    told();
+    return { ...outcome, progress: { ...progress }, skips: skips.all() };
+  } finally {
+    spool.close();
   }
-  told();
-  return { ...outcome, skips: skips.all() };
 }
 
-/** @returns whether a time can be one of a report: since 1995, and not after its upload */
-export function isBelieved(at: number | undefined, { createdAt }: ImportJob): at is number {
-  return at !== undefined && at >= EARLIEST && at <= createdAt;
+/** What reading a report needs. */
+interface Reading extends Pick<ImportRun, 'format' | 'source' | 'job' | 'signal'> {
+  skips: Skips;
+  spool: Spool;
+  progress: ImportProgress;
+  told: () => void;
+  time: ReportTime;
+  hosts: HostUnits;
+}
+
+/** Takes the records of a report as they come; hosts that came before it breaks off are applied. */
+async function readRecords(reading: Reading): Promise<void> {
+  const { format, source, job, signal, hosts } = reading;
+  reading.spool.addSource(format.name);
+  try {
+    for await (const record of format.read(source, { mapping: job.options.mapping })) {
+      signal.throwIfAborted();
+      await takeRecord(reading, record);
+    }
+  } finally {
+    if (!signal.aborted) await hosts.flush();
+  }
+}
+
+async function takeRecord(
+  { format, job, skips, spool, progress, told, time, hosts }: Reading,
+  record: ReportRecord,
+): Promise<void> {
+  switch (record.kind) {
+    case 'report':
+      time.tell(record.scannedAt);
+      return;
+    case 'ports':
+      await hosts.cover(record.ranges);
+      return;
+    case 'host':
+      progress.hosts += 1;
+      progress.ports += record.host.ports.length;
+      await hosts.add(record.host, time);
+      break;
+    case 'finding': {
+      const { finding, at } = record;
+      if (job.assessment === null) skips.add('no assessment for findings', at);
+      else {
+        const { target } = finding;
+        const from = finding.source ?? format.name;
+        const head = {
+          identity: identityOf(finding, from),
+          source: from,
+          asset: sightedAssetOf(target),
+          cover: coverOf(target),
+          seenAt: time.believed(finding.seenAt) ?? null,
+        };
+        spool.add(head, settleFinding(finding));
+      }
+      break;
+    }
+    case 'covered': {
+      const cover = coverOf(record.target);
+      if (cover !== null) spool.cover(record.source ?? format.name, cover);
+      return;
+    }
+    case 'skipped':
+      skips.add(record.reason, record.at);
+      break;
+  }
+  told();
 }

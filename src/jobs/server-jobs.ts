@@ -6,6 +6,7 @@ import { imports } from './imports.ts';
 import { invitationMails } from './invitation-mails.ts';
 import { resetMails } from './reset-mails.ts';
 import { JobRunner } from './runner.ts';
+import { search } from './search.ts';
 import { sessionEnds } from './session-ends.ts';
 import { unusedContents } from './unused-contents.ts';
 import { tallies } from './tallies.ts';
@@ -19,6 +20,7 @@ export function runJobs(app: FastifyInstance, context: Context): void {
     unusedContents(context),
     tallies(context),
     imports(context),
+    search(context),
     ...(mailer === null ? [] : [resetMails(context, mailer), invitationMails(context, mailer)]),
   ]);
   app.addHook('onListen', (done) => {

@@ -6,6 +6,8 @@ export interface ImportsTables {
   scanner_findings: ScannerFindingTable;
   import_statuses: ImportStatusTable;
   import_coverage: ImportCoverageTable;
+  /** Vulnerabilities from one id to another that an import made and no search finds yet. */
+  search_pending: { first_id: number; last_id: number };
 }
 
 export type ImportState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';

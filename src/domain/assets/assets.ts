@@ -114,6 +114,9 @@ export interface AssetToAdd {
   uid: string;
   organizationId: number;
   values: AssetValues;
+  /** Which import makes it, and when a scan saw it, in milliseconds since 1970. */
+  importId?: number | undefined;
+  seenAt?: number | undefined;
 }
 
 /**
@@ -127,7 +130,7 @@ export async function addAssets(
 ): Promise<ReadonlyMap<string, number>> {
   await insertAssets(
     tx,
-    assets.map(({ uid, organizationId, values }): Row => [
+    assets.map(({ uid, organizationId, values, importId = null, seenAt = null }): Row => [
       uid,
       organizationId,
       values.type,
@@ -141,6 +144,9 @@ export async function addAssets(
       values.writable_by,
       act.now,
       act.now,
+      importId,
+      seenAt,
+      seenAt,
     ]),
   );
   const rows = await idsByUid(tx, { uids: assets.map(({ uid }) => uid) });
@@ -183,6 +189,9 @@ const insertAssets = prepareInsert(
     writable_by: 'text',
     created_at: 'int',
     updated_at: 'int',
+    import_id: 'int',
+    first_seen: 'int',
+    last_seen: 'int',
   },
   'on conflict (organization_id, type, location) do nothing',
 );

@@ -46,7 +46,7 @@ interface ScanOutcome {
   /** Hosts that the scan may not change. */
   refused: number;
   /** The assets that were made. */
-  made: { id: number; uid: string }[];
+  made: { id: number; uid: string; address: string }[];
   /** The hosts that were up, as they are now, in the order of the scan. */
   hosts: ImportedHost[];
 }
@@ -133,7 +133,7 @@ export async function putHostScans(
     refused,
     created: created.size,
     openedPorts: writing.steps.filter(isOpened).length,
-    made: scans.flatMap(({ id, uid }) => (created.has(uid) ? [{ id, uid }] : [])),
+    made: scans.flatMap(({ id, uid, address }) => (created.has(uid) ? [{ id, uid, address }] : [])),
     hosts: await withOpenPorts(tx, up),
   };
 }
@@ -278,6 +278,11 @@ async function addKnownHosts(
 /** Remembers when known hosts were seen, of those that answered. */
 async function noteSeen(tx: Transaction, scans: readonly Scan[]): Promise<void> {
   const seen = scans.filter(({ down }) => down !== true).map(({ id, seenAt }) => [id, seenAt]);
+  await noteAssetsSeen(tx, seen);
+}
+
+/** Remembers when scans saw assets. @param seen ids and milliseconds since 1970, each asset once */
+export async function noteAssetsSeen(tx: Transaction, seen: readonly (readonly number[])[]): Promise<void> {
   if (seen.length > 0) await widenSeen(tx, { seen: JSON.stringify(seen) });
 }
 

@@ -36,6 +36,9 @@ export interface ImportJob {
   createdAt: number;
 }
 
+/** An import of a report of findings, whose assessment is known. */
+export type FindingsJob = ImportJob & { assessment: { id: number; uid: string } };
+
 /** How far a run is. */
 export interface ImportProgress {
   hosts: number;
@@ -110,6 +113,6 @@ export interface ImportOutcome {
   /** Of a run that failed. */
   error: ImportFault | null;
   progress: ImportProgress;
-  /** The time of the report, in milliseconds since 1970. */
-  reportAt: number;
+  /** The time of the report, in milliseconds since 1970; `null` of a dry run, which has seen nothing. */
+  reportAt: number | null;
 }

@@ -187,7 +187,7 @@ export async function endImport(tx: Transaction, id: number, now: number, end: I
       result: result === undefined ? null : JSON.stringify(result),
       preview: preview === undefined || preview === null ? null : JSON.stringify(preview),
       error: error === null ? null : JSON.stringify(error),
-      report_at: reportAt ?? null,
+      ...(reportAt === undefined ? {} : { report_at: reportAt }),
       ...(skips === undefined ? {} : { skips: JSON.stringify(skips) }),
       ...(progress === undefined ? {} : { progress: JSON.stringify(progress) }),
     })

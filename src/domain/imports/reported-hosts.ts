@@ -7,7 +7,8 @@ import type { ImportJob } from './import-job.ts';
 
 /** What a unit of work did to hosts. */
 export interface HostsDone {
-  created: number;
+  /** Addresses of the assets that were made. */
+  created: string[];
   updated: number;
   portsOpened: number;
   portsClosed: number;
@@ -42,7 +43,7 @@ export async function putReportedHosts(
   if (job.assessment !== null && done.made.length > 0)
     await listNewAssets(tx, act, job.assessment.uid, done.made);
   return {
-    created: done.created,
+    created: done.made.map(({ address }) => address),
     updated: done.updated,
     portsOpened: done.openedPorts,
     portsClosed: done.closedPorts,

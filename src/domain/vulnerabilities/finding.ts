@@ -114,7 +114,7 @@ export function readFinding(input: FindingInput): FindingColumns {
   };
 }
 
-const UNCATEGORIZED: Category = { parent: 'Uncategorized', display: 'Uncategorized' };
+export const UNCATEGORIZED: Category = { parent: 'Uncategorized', display: 'Uncategorized' };
 
 function readScore({ cvssScore: given, cvssVector }: FindingInput, faults: Fault[]): number | null {
   const score = given ?? undefined;
@@ -145,6 +145,15 @@ function readScore({ cvssScore: given, cvssVector }: FindingInput, faults: Fault
 export function cveOf(text: string): string | undefined {
   const id = text.trim().toUpperCase();
   return CVE.pattern.test(id) ? id : undefined;
+}
+
+/** @returns an id of a weakness as it is kept, also of its number alone; `undefined` for what is none */
+export function cweOf(text: string): string | undefined {
+  const id = text
+    .trim()
+    .toUpperCase()
+    .replace(/^(?:CWE-?)?0*(\d{1,6})$/, 'CWE-$1');
+  return CWE.pattern.test(id) ? id : undefined;
 }
 
 const CVE = { pattern: /^CVE-\d{4}-\d{4,19}$/, example: 'CVE-2021-44228' };
@@ -206,7 +215,7 @@ function readUrls(values: readonly string[], faults: Fault[]): string[] {
   return [...new Set(urls)];
 }
 
-function isWebAddress(text: string): boolean {
+export function isWebAddress(text: string): boolean {
   if (!/^https?:\/\//i.test(text) || /\s/.test(text)) return false;
   return URL.canParse(text);
 }

@@ -157,6 +157,21 @@ const assetUidsOf = prepare<{ ids: readonly number[] }, { vulnerability_id: numb
     .orderBy('vulnerability_assets.asset_id'),
 );
 
+/** When scanners saw what they found: that is kept apart, so that seeing it again writes little. */
+const sightingsOf = prepare<{ ids: readonly number[] }, Sightings>((db, p) =>
+  db
+    .selectFrom('scanner_findings')
+    .select(['vulnerability_id', 'first_seen_at', 'last_seen_at', 'last_import_id'])
+    .where((eb) => isOneOf(db, eb.ref('vulnerability_id'), p.ids)),
+);
+
+interface Sightings {
+  vulnerability_id: number;
+  first_seen_at: number;
+  last_seen_at: number;
+  last_import_id: number;
+}
+
 /** Those that the reader sees: staff all of them. */
 const commentCountsOf = prepare<
   { ids: readonly number[]; internal: number },
@@ -182,12 +197,14 @@ export async function completeVulnerabilities(
 ): Promise<WholeVulnerability[]> {
   const ids = rows.map(({ id }) => id);
   const assessmentIds = [...new Set(rows.map(({ assessment_id }) => assessment_id))];
-  const [assessments, tags, attachments, assets, comments, userOf] = await Promise.all([
+  const found = rows.flatMap(({ id, import_id }) => (import_id === null ? [] : [id]));
+  const [assessments, tags, attachments, assets, comments, sightings, userOf] = await Promise.all([
     assessmentsByIds(db, { ids: assessmentIds }),
     tagsOf(db, { ids }),
     attachmentsOf(db, withAttachments ? ids : []),
     assetUidsOf(db, { ids }),
     commentCountsOf(db, { ids, internal: caller.staff ? 1 : 0 }),
+    found.length === 0 ? [] : sightingsOf(db, { ids: found }),
     nameUsers(
       db,
       rows.flatMap(({ created_by, assignee_id }) => [created_by, assignee_id]),
@@ -197,6 +214,8 @@ export async function completeVulnerabilities(
   const tagsById = byVulnerability(tags);
   const assetsById = byVulnerability(assets);
   const commentsById = new Map(comments.map(({ vulnerability_id, count }) => [vulnerability_id, count]));
+  const sightingsById = new Map(sightings.map((seen) => [seen.vulnerability_id, seen]));
+  const seenOf = (row: WholeRow) => sightingsById.get(row.id) ?? row;
   return rows.map((row) => ({
     id: row.id,
     version: row.version,
@@ -229,10 +248,10 @@ export async function completeVulnerabilities(
     assignee: userOf(row.assignee_id),
     dueOn: row.due_on,
     source: row.source,
-    firstSeenAt: row.first_seen_at,
-    lastSeenAt: row.last_seen_at,
+    firstSeenAt: seenOf(row).first_seen_at,
+    lastSeenAt: seenOf(row).last_seen_at,
     importId: row.import_id,
-    lastImportId: row.last_import_id,
+    lastImportId: seenOf(row).last_import_id,
     commentCount: commentsById.get(row.id) ?? 0,
     tags: (tagsById.get(row.id) ?? []).map(vulnerabilityTagOf),
     attachments: attachments.get(row.id) ?? [],

@@ -54,12 +54,18 @@ export const importsTables = ({ id, int, text, table, clustered }: Dialect): str
     prior_import_id ${int},
     gone_at ${int},
     gone_import_id ${int},
-    unique (assessment_id, identity),
+    unique (identity, assessment_id),
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
   ) ${table}`,
 
+  // Vulnerabilities from one id to another that an import made and no search finds yet.
+  `create table search_pending (
+    first_id ${int} not null primary key,
+    last_id ${int} not null
+  ) ${table}`,
+
   `create index scanner_findings_by_cover on scanner_findings (assessment_id, cover_key, vulnerability_id)
-    where cover_key is not null and gone_at is null`,
+    where cover_key is not null`,
 
   `create table import_statuses (
     import_id ${int} not null references imports (id) on delete cascade,

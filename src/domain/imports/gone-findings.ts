@@ -1,0 +1,169 @@
+import { sql } from 'kysely';
+import { prepareInsert } from '../../db/bulk.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { holdingRows, isOneOf } from '../../db/portable.ts';
+import { addTallyRows, TallySums } from '../shared/tallies.ts';
+import { recordTimelines } from '../vulnerabilities/timeline.ts';
+import { targetKey } from './finding-sightings.ts';
+import type { FindingsJob } from './import-job.ts';
+import { unnamed } from './import-marks.ts';
+import { setStatuses } from './seen-again.ts';
+import type { Cover } from './sighting.ts';
+
+/** What a report covers of one tool. */
+export interface Covered {
+  source: string;
+  covers: readonly Cover[];
+  /** Whether hosts among them cover their sites as well. */
+  withSites: boolean;
+}
+
+/** A finding of what is covered that the report may no longer have. */
+export interface Candidate {
+  /** Of the vulnerability. */
+  id: number;
+  identity: string;
+  /** Whether this import said so before, in a run that broke off. */
+  isGone: boolean;
+}
+
+/**
+ * Finds what earlier reports said of what this one covers, and what it did not move.
+ * @param reportAt milliseconds since 1970: what was seen then or later stays
+ * @param after the id behind which they are
+ */
+export async function findCandidates(
+  db: Reader,
+  job: FindingsJob,
+  { source, covers, withSites }: Covered,
+  reportAt: number,
+  after: number,
+  limit: number,
+): Promise<Candidate[]> {
+  const keys = covers.map(({ key }) => key);
+  const hosts = withSites
+    ? covers.flatMap(({ key, host }) => (host !== null && key.startsWith('host:') ? [host] : []))
+    : [];
+  const rows = await db
+    .selectFrom('scanner_findings')
+    .select(['vulnerability_id as id', 'identity', 'gone_at'])
+    .where('assessment_id', '=', job.assessment.id)
+    .where('source', '=', source)
+    .where((eb) => eb.or([eb('gone_at', 'is', null), eb('gone_import_id', '=', job.id)]))
+    .where('cover_key', 'is not', null)
+    .where('last_seen_at', '<', reportAt)
+    .where('last_import_id', '<>', job.id)
+    .where('vulnerability_id', '>', after)
+    .where((eb) =>
+      hosts.length === 0
+        ? isOneOf(db, eb.ref('cover_key'), keys)
+        : eb.or([isOneOf(db, eb.ref('cover_key'), keys), isOneOf(db, eb.ref('cover_host'), hosts)]),
+    )
+    .orderBy('vulnerability_id')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id, identity, gone_at }) => ({ id, identity, isGone: gone_at !== null }));
+}
+
+/**
+ * Says of findings that a whole report no longer has them, and sets them to Fixed where that is wanted, unless they are
+ * closed already.
+ * @param reportAt its time, in milliseconds since 1970
+ * @returns how many were not gone before
+ */
+export async function markGone(
+  tx: Transaction,
+  job: FindingsJob,
+  ids: readonly number[],
+  reportAt: number,
+  now: number,
+): Promise<number> {
+  const marked = await tx
+    .updateTable('scanner_findings')
+    .set({ gone_at: reportAt, gone_import_id: job.id })
+    .where((eb) => isOneOf(tx, eb.ref('vulnerability_id'), ids))
+    .where('gone_at', 'is', null)
+    .where('last_seen_at', '<', reportAt)
+    .returning('vulnerability_id as id')
+    .execute();
+  const gone = marked.map(({ id }) => id).sort((one, other) => one - other);
+  if (gone.length === 0) return 0;
+  await recordTimelines(
+    tx,
+    unnamed(job, now),
+    gone.map((id) => ({
+      organizationId: job.organizationId,
+      vulnerabilityId: id,
+      kind: 'gone',
+      after: { import_id: job.id },
+    })),
+  );
+  if (job.options.whenGone === 'fix') {
+    const open = await tx
+      .selectFrom('vulnerabilities')
+      .select(['id', 'assessment_id', 'status_id', 'status_set_at', 'closed_at', 'severity'])
+      .where((eb) => isOneOf(tx, eb.ref('id'), gone))
+      .where('status_id', '<', 5)
+      .orderBy('id')
+      .modifyEnd(holdingRows(tx))
+      .execute();
+    const sums = new TallySums();
+    await setStatuses(tx, job, open, { status: 5, closedAt: reportAt }, sums, now);
+    await addTallyRows(tx, sums.rows());
+  }
+  return gone.length;
+}
+
+const insertCoverage = prepareInsert(
+  'import_coverage',
+  {
+    organization_id: 'int',
+    assessment_id: 'int',
+    source: 'text',
+    cover_key: 'text',
+    covered_at: 'int',
+    import_id: 'int',
+  },
+  `on conflict (assessment_id, source, cover_key) do update
+    set covered_at = excluded.covered_at, import_id = excluded.import_id
+    where excluded.covered_at > import_coverage.covered_at`,
+);
+
+/** Remembers what a whole report covered, so that an older one brings back nothing that this one did not have. */
+export async function noteCoverage(
+  tx: Transaction,
+  job: FindingsJob,
+  { source, covers, withSites }: Covered,
+  reportAt: number,
+): Promise<void> {
+  const keys = new Set(
+    covers.flatMap(({ key, host }) =>
+      withSites && host !== null && key.startsWith('host:') ? [key, targetKey(host)] : [key],
+    ),
+  );
+  await insertCoverage(
+    tx,
+    [...keys].map((key) => [job.organizationId, job.assessment.id, source, key, reportAt, job.id]),
+  );
+}
+
+/** @returns the titles and the assets of findings, for a preview */
+export async function describeFindings(
+  db: Reader,
+  ids: readonly number[],
+): Promise<{ title: string; asset?: string }[]> {
+  const rows = await db
+    .selectFrom('vulnerabilities')
+    .leftJoin('vulnerability_assets', 'vulnerability_assets.vulnerability_id', 'vulnerabilities.id')
+    .leftJoin('assets', 'assets.id', 'vulnerability_assets.asset_id')
+    .select([
+      'vulnerabilities.id',
+      'vulnerabilities.title',
+      sql<string | null>`min(assets.location)`.as('asset'),
+    ])
+    .where((eb) => isOneOf(db, eb.ref('vulnerabilities.id'), ids))
+    .groupBy(['vulnerabilities.id', 'vulnerabilities.title'])
+    .orderBy('vulnerabilities.id')
+    .execute();
+  return rows.map(({ title, asset }) => (asset === null ? { title } : { title, asset }));
+}

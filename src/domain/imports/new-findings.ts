@@ -1,0 +1,181 @@
+import { prepareInsert, takeIds } from '../../db/bulk.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { awaitSearch } from '../../db/vulnerability-search.ts';
+import { searchKey } from '../shared/filters.ts';
+import { TallySums } from '../shared/tallies.ts';
+import { closedAt } from '../vulnerabilities/catalogue.ts';
+import { tallyDifferences } from '../vulnerabilities/vulnerability-tallies.ts';
+import type { FindingsJob } from './import-job.ts';
+import type { Sighting, SightedColumns } from './sighting.ts';
+
+/** A finding that an import makes. */
+export interface NewFinding {
+  sighting: Sighting;
+  /** The id of its asset. */
+  asset: number | undefined;
+  /** 1, unless a decision is carried over or a newer report no longer had it. */
+  statusId: number;
+  /** When it was closed, where that is not now; milliseconds since 1970. */
+  closedAt?: number | undefined;
+  /** A newer report covered its target without it. */
+  goneAt: number | null;
+}
+
+const insertVulnerabilities = prepareInsert('vulnerabilities', {
+  id: 'int',
+  organization_id: 'int',
+  assessment_id: 'int',
+  severity: 'text',
+  status_id: 'int',
+  status_set_at: 'int',
+  closed_at: 'int',
+  cvss_score: 'real',
+  cvss_vector: 'text',
+  created_at: 'int',
+  updated_at: 'int',
+  created_by: 'int',
+  source: 'text',
+  first_seen_at: 'int',
+  last_seen_at: 'int',
+  import_id: 'int',
+  last_import_id: 'int',
+  location_count: 'int',
+  title: 'text',
+  category_parent: 'text',
+  category_display: 'text',
+  cve_ids: 'text',
+  cwe_ids: 'text',
+  description: 'text',
+  impact: 'text',
+  recommended_fix: 'text',
+  exploitable_locations: 'text',
+  http_requests: 'text',
+  reference_urls: 'text',
+  title_key: 'text',
+  description_key: 'text',
+});
+
+const insertFindings = prepareInsert('scanner_findings', {
+  vulnerability_id: 'int',
+  organization_id: 'int',
+  assessment_id: 'int',
+  identity: 'text',
+  source: 'text',
+  cover_key: 'text',
+  cover_host: 'text',
+  content: 'text',
+  first_seen_at: 'int',
+  last_seen_at: 'int',
+  last_import_id: 'int',
+  gone_at: 'int',
+  gone_import_id: 'int',
+});
+
+const LINK = { organization_id: 'int', vulnerability_id: 'int' } as const;
+const insertAssets = prepareInsert('vulnerability_assets', { ...LINK, asset_id: 'int' });
+const insertTaggings = prepareInsert('vulnerability_taggings', { ...LINK, tag_id: 'int' });
+
+/**
+ * Writes findings that are new, with their tags and assets: no event and no entry of a timeline for one, as their rows tell
+ * when and by which import they were made.
+ * @param tags ids
+ * @param sums what is counted
+ * @returns their ids, in their order
+ */
+export async function insertFindingsOf(
+  tx: Transaction,
+  job: FindingsJob,
+  findings: readonly NewFinding[],
+  { tags, sums, now }: { tags: readonly number[]; sums: TallySums; now: number },
+): Promise<number[]> {
+  const { organizationId, assessment, id: importId, caller } = job;
+  const ids = await takeIds(tx, 'vulnerabilities', findings.length);
+  const idOf = (index: number) => ids[index] as number;
+  await insertVulnerabilities(
+    tx,
+    findings.map(({ sighting, statusId, closedAt: closed }, index) => {
+      const { finding, source, firstSeenAt, seenAt } = sighting;
+      return [
+        idOf(index),
+        organizationId,
+        assessment.id,
+        finding.severity,
+        statusId,
+        now,
+        closed ?? closedAt(statusId, now),
+        finding.cvss_score,
+        finding.cvss_vector,
+        now,
+        now,
+        caller.userId,
+        source,
+        firstSeenAt,
+        seenAt,
+        importId,
+        importId,
+        finding.location_count,
+        finding.title,
+        finding.category_parent,
+        finding.category_display,
+        finding.cve_ids,
+        finding.cwe_ids,
+        finding.description,
+        finding.impact,
+        finding.recommended_fix,
+        finding.exploitable_locations,
+        finding.http_requests,
+        finding.reference_urls,
+        ...keysOf(finding),
+      ];
+    }),
+  );
+  await insertFindings(
+    tx,
+    findings.map(({ sighting, goneAt }, index) => [
+      idOf(index),
+      organizationId,
+      assessment.id,
+      sighting.identity,
+      sighting.source,
+      sighting.cover?.key ?? null,
+      sighting.cover?.host ?? null,
+      sighting.content,
+      sighting.firstSeenAt,
+      sighting.seenAt,
+      importId,
+      goneAt,
+      goneAt === null ? null : importId,
+    ]),
+  );
+  await insertAssets(
+    tx,
+    findings.flatMap(({ asset }, index) =>
+      asset === undefined ? [] : [[organizationId, idOf(index), asset]],
+    ),
+  );
+  await insertTaggings(
+    tx,
+    ids.flatMap((id) => tags.map((tag) => [organizationId, id, tag])),
+  );
+  for (const { sighting, asset, statusId } of findings)
+    sums.add(
+      tallyDifferences(null, {
+        organizationId,
+        assessmentId: assessment.id,
+        statusId,
+        severity: sighting.finding.severity,
+        tags,
+        assets: asset === undefined ? [] : [asset],
+      }),
+    );
+  await awaitSearch(tx, ids);
+  return ids;
+}
+
+/** What a finding is searched by: its title and its description. */
+export function keysOf({
+  title,
+  description,
+}: Pick<SightedColumns, 'title' | 'description'>): [string, string] {
+  return [searchKey(title), searchKey(description)];
+}

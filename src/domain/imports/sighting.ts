@@ -1,0 +1,34 @@
+import type { FindingColumns } from '../vulnerabilities/finding.ts';
+
+/** What a scanner says of a vulnerability, as the columns of its row have it. */
+export type SightedColumns = Omit<FindingColumns, 'validation_steps'>;
+
+/** The asset that a finding is of. */
+export interface SightedAsset {
+  type: 'host' | 'webapp';
+  /** In the one form that it has. */
+  location: string;
+}
+
+/** What is covered by a report and what a finding is covered by. */
+export interface Cover {
+  /** `site:https://a.example/`, `host:192.0.2.1`, `artifact:app`. */
+  key: string;
+  /** The host of a site. */
+  host: string | null;
+}
+
+/** A finding that a report has, all of its instances in one. */
+export interface Sighting {
+  /** 22 characters, which tell it from others of the assessment. */
+  identity: string;
+  source: string;
+  asset: SightedAsset | null;
+  cover: Cover | null;
+  /** Milliseconds since 1970: of its first instance and of its last. */
+  firstSeenAt: number;
+  seenAt: number;
+  /** A digest of all that the scanner says but the evidence, which differs at every scan. */
+  content: string;
+  finding: SightedColumns;
+}

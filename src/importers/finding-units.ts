@@ -1,0 +1,146 @@
+import type { Database } from '../db/engine.ts';
+import { putFindings, type SightingFate } from '../domain/imports/finding-sightings.ts';
+import {
+  type Covered,
+  describeFindings,
+  findCandidates,
+  markGone,
+  noteCoverage,
+} from '../domain/imports/gone-findings.ts';
+import {
+  type FindingsJob,
+  type ImportPreview,
+  type ImportResult,
+  MAX_PREVIEWED,
+} from '../domain/imports/import-job.ts';
+import type { Cover, Sighting } from '../domain/imports/sighting.ts';
+import { targetNamed } from './identity.ts';
+import { coverOf } from './located.ts';
+import type { Skips } from './skips.ts';
+import type { Spool } from './spool.ts';
+import { Units } from './units.ts';
+
+export interface FindingRun {
+  db: Database;
+  job: FindingsJob;
+  clock: () => number;
+  signal: AbortSignal;
+  spool: Spool;
+  skips: Skips;
+  /** What is counted in. */
+  result: ImportResult;
+  preview: ImportPreview;
+  /** Milliseconds since 1970. */
+  reportAt: number;
+  /** Told the part of the findings that is applied, from 0 to 1. */
+  applied: (part: number) => void;
+}
+
+/** Findings in the first unit of work and in the largest. */
+const FIRST = 100;
+const MOST = 400;
+/** Findings, or targets, that are looked at together. */
+const AT_ONCE = 500;
+
+const unitsOf = ({ db, signal, job }: FindingRun): Units =>
+  new Units(db, signal, { dryRun: job.options.dryRun, size: FIRST, most: MOST });
+
+/** Applies what was spooled, in the order of the report. */
+export async function applyFindings(run: FindingRun): Promise<void> {
+  const { job, clock, spool, skips, result, reportAt } = run;
+  const units = unitsOf(run);
+  let after = 0;
+  for (;;) {
+    const read = spool.read(after, units.size, reportAt);
+    const last = read.at(-1);
+    if (last === undefined) break;
+    const sightings = read.map(({ sighting }) => sighting);
+    const done = await units.write(read.length, (tx) => putFindings(tx, job, sightings, clock()));
+    for (const { cut } of read) if (cut) skips.add('cut', {}, false);
+    for (const asset of done.assetsCreated) {
+      // What a dry run makes is there no more when it is asked for again.
+      if (!job.options.dryRun || spool.countAsset(asset)) result.assets_created += 1;
+    }
+    count(run, sightings, done.fates);
+    after = last.number;
+    run.applied(after / spool.count);
+  }
+}
+
+const FATES = {
+  new: 'findings_created',
+  again: 'findings_seen_again',
+  reopened: 'findings_reopened',
+} as const satisfies Partial<Record<SightingFate, keyof ImportResult>>;
+
+function count(
+  { job, result, preview, skips }: FindingRun,
+  sightings: readonly Sighting[],
+  fates: readonly SightingFate[],
+): void {
+  for (const [index, fate] of fates.entries()) {
+    const sighting = sightings[index] as Sighting;
+    if (fate === 'below') {
+      skips.add('below minimum severity');
+      continue;
+    }
+    result[FATES[fate]] += 1;
+    const { asset } = sighting;
+    if (!job.options.dryRun) continue;
+    if (preview[fate].length < MAX_PREVIEWED)
+      preview[fate].push({
+        title: sighting.finding.title,
+        ...(asset === null ? {} : { asset: asset.location }),
+      });
+  }
+}
+
+/** Finds what a whole report covered and no longer has. */
+export async function applyGone(run: FindingRun): Promise<void> {
+  const units = unitsOf(run);
+  for (const covered of coveredBy(run)) {
+    await markUncovered(run, units, covered);
+    await units.write(covered.covers.length, (tx) => noteCoverage(tx, run.job, covered, run.reportAt));
+  }
+}
+
+async function markUncovered(run: FindingRun, units: Units, covered: Covered): Promise<void> {
+  const { db, job, spool, result, preview, reportAt, clock } = run;
+  for (let after = 0; ;) {
+    const candidates = await findCandidates(db.read, job, covered, reportAt, after, AT_ONCE);
+    const last = candidates.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+    const missing = candidates.filter(({ identity }) => !spool.has(identity));
+    result.findings_gone += missing.filter(({ isGone }) => isGone).length;
+    const ids = missing.flatMap(({ id, isGone }) => (isGone ? [] : [id]));
+    for (let start = 0; start < ids.length;) {
+      const some = ids.slice(start, start + units.size);
+      start += some.length;
+      result.findings_gone += await units.write(some.length, (tx) =>
+        markGone(tx, job, some, reportAt, clock()),
+      );
+    }
+    if (job.options.dryRun && preview.gone.length < MAX_PREVIEWED)
+      preview.gone.push(
+        ...(await describeFindings(db.read, ids.slice(0, MAX_PREVIEWED - preview.gone.length))),
+      );
+  }
+}
+
+/** @returns what the report covers: what it says, and the targets that whoever imports names */
+function* coveredBy({ spool, job }: FindingRun): Generator<Covered> {
+  let after: readonly [string, string] = ['', ''];
+  for (;;) {
+    const rows = spool.covered(after, AT_ONCE);
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    after = [last.source, last.cover.key];
+    const bySource = new Map<string, Cover[]>();
+    for (const { source, cover } of rows) bySource.set(source, [...(bySource.get(source) ?? []), cover]);
+    for (const [source, covers] of bySource) yield { source, covers, withSites: false };
+  }
+  const targets = job.options.targets.flatMap((target) => coverOf(targetNamed(target)) ?? []);
+  if (targets.length > 0)
+    for (const source of spool.sources()) yield { source, covers: targets, withSites: true };
+}

@@ -1,0 +1,305 @@
+import { createHash } from 'node:crypto';
+import { openSpoolFile } from '../db/spool-file.ts';
+import type { Cover, SightedAsset, Sighting } from '../domain/imports/sighting.ts';
+import { SEVERITIES, severityRank } from '../domain/vulnerabilities/catalogue.ts';
+import { MAX_FINDING } from '../domain/vulnerabilities/finding.ts';
+import type { ExploitableLocation } from '../domain/vulnerabilities/locations.ts';
+import { cutText, MAX_LOCATIONS, mergeFindings, type SettledFinding } from './settled-finding.ts';
+
+/** So many instances of a finding are looked at whole; of later ones the location, the time and the severity count. */
+const MERGED = 20;
+
+/** Who a finding is, beside what is said of it. */
+export interface SpooledHead {
+  identity: string;
+  source: string;
+  asset: SightedAsset | null;
+  cover: Cover | null;
+  /** Milliseconds since 1970; `null` where only the report has a time. */
+  seenAt: number | null;
+}
+
+type Known = [seq: number, instances: number, locations: number, first: number | null, last: number | null];
+type Kept = [
+  seq: number,
+  identity: string,
+  head: string,
+  rank: number,
+  first: number | null,
+  last: number | null,
+  untimed: number,
+  instances: number,
+  locations: number,
+  body: string,
+];
+
+/**
+ * What a report tells of findings until it was read, one row a finding: its instances lie anywhere in a report. It is a
+ * file, so that a million take no memory.
+ */
+export class Spool {
+  readonly #file = openSpoolFile([
+    // `untimed`: whether an instance has no time of its own.
+    `create table findings (seq integer primary key, identity text not null unique, head text not null, rank int not null,
+      first int, last int, untimed int not null, instances int not null, locations int not null, body text not null)`,
+    `create table seen (seq int not null, digest text not null, primary key (seq, digest)) without rowid`,
+    `create table kept (seq int not null, place int not null, location text not null, primary key (seq, place)) without rowid`,
+    `create table covered (source text not null, key text not null, host text, primary key (source, key)) without rowid`,
+    `create table sources (source text primary key) without rowid`,
+    `create table remembered (name text primary key) without rowid`,
+  ]);
+  readonly #find = this.#file.prepare(
+    'select seq, instances, locations, first, last from findings where identity = ?',
+  );
+  readonly #insert = this.#file.prepare(
+    `insert into findings (identity, head, rank, first, last, untimed, instances, locations, body)
+      values (?, ?, ?, ?, ?, ?, 1, ?, ?)`,
+  );
+  readonly #raise = this.#file.prepare(
+    `update findings set rank = max(rank, ?), first = ?, last = ?, untimed = max(untimed, ?), instances = instances + 1,
+      locations = ? where seq = ?`,
+  );
+  readonly #bodyOf = this.#file.prepare('select body from findings where seq = ?');
+  readonly #rewrite = this.#file.prepare('update findings set body = ? where seq = ?');
+  readonly #see = this.#file.prepare('insert or ignore into seen values (?, ?)');
+  readonly #keep = this.#file.prepare('insert into kept values (?, ?, ?)');
+  readonly #cover = this.#file.prepare('insert or ignore into covered values (?, ?, ?)');
+  readonly #source = this.#file.prepare('insert or ignore into sources values (?)');
+  readonly #remember = this.#file.prepare('insert or ignore into remembered values (?)');
+  readonly #sources = new Set<string>();
+  #count = 0;
+
+  /** Findings, each once. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Adds an instance of a finding. */
+  add(head: SpooledHead, finding: SettledFinding): void {
+    const { identity, seenAt } = head;
+    const known = this.#find.first(identity) as Known | undefined;
+    if (known !== undefined) {
+      this.#merge(known, seenAt, finding);
+      return;
+    }
+    this.#count += 1;
+    this.addSource(head.source);
+    const { source, asset, cover } = head;
+    this.#insert.run(
+      identity,
+      JSON.stringify([
+        source,
+        asset?.type ?? null,
+        asset?.location ?? null,
+        cover?.key ?? null,
+        cover?.host ?? null,
+      ]),
+      severityRank(finding.severity),
+      seenAt,
+      seenAt,
+      seenAt === null ? 1 : 0,
+      finding.located,
+      JSON.stringify(finding),
+    );
+  }
+
+  /** Says that something is covered whole by a tool. */
+  cover(source: string, { key, host }: Cover): void {
+    this.addSource(source);
+    this.#cover.run(source, key, host);
+  }
+
+  addSource(source: string): void {
+    if (this.#sources.has(source)) return;
+    if (this.#sources.size < 1_000) this.#sources.add(source);
+    this.#source.run(source);
+  }
+
+  sources(): string[] {
+    return this.#file
+      .prepare('select source from sources order by source')
+      .all<[string]>()
+      .map(([source]) => source);
+  }
+
+  /** @returns some of what is covered, in order, behind `after` */
+  covered(after: readonly [source: string, key: string], limit: number): { source: string; cover: Cover }[] {
+    return this.#file
+      .prepare(
+        'select source, key, host from covered where (source, key) > (?, ?) order by source, key limit ?',
+      )
+      .all<[string, string, string | null]>(...after, limit)
+      .map(([source, key, host]) => ({ source, cover: { key, host } }));
+  }
+
+  has(identity: string): boolean {
+    return this.#find.first(identity) !== undefined;
+  }
+
+  /** @returns whether it is the first time that this asset is counted as made, by a dry run that makes none */
+  countAsset({ type, location }: SightedAsset): boolean {
+    return this.#remember.run(`${type} ${location}`) > 0;
+  }
+
+  /** @returns the time of the newest instance; `null` where none has one */
+  newest(): number | null {
+    const [newest = null] = this.#file.prepare('select max(last) from findings').first() ?? [];
+    return newest as number | null;
+  }
+
+  /**
+   * Reads findings in the order in which they came.
+   * @param after the number of the last that was read; 0 at first
+   * @param reportAt when an instance was seen that has no time, in milliseconds since 1970
+   * @returns each with its number and whether a part of it was left out
+   */
+  read(
+    after: number,
+    limit: number,
+    reportAt: number,
+  ): { number: number; cut: boolean; sighting: Sighting }[] {
+    const rows = this.#read.all<Kept>(after, limit);
+    const read: { number: number; cut: boolean; sighting: Sighting }[] = [];
+    let size = 0;
+    for (const row of rows) {
+      size += row[9].length;
+      // A unit of work has so many, and no more than that in all.
+      if (size > MAX_READ && read.length > 0) break;
+      read.push(this.#sightingOf(row, reportAt));
+    }
+    return read;
+  }
+
+  readonly #read = this.#file.prepare(
+    `select seq, identity, head, rank, first, last, untimed, instances, locations, body from findings where seq > ?
+      order by seq limit ?`,
+  );
+  readonly #keptOf = this.#file.prepare('select location from kept where seq = ? order by place');
+
+  close(): void {
+    this.#file.close();
+  }
+
+  #merge(
+    [seq, instances, locations, first, last]: Known,
+    seenAt: number | null,
+    finding: SettledFinding,
+  ): void {
+    let count = locations;
+    if (instances === 1) {
+      const { locations: own } = this.#body(seq);
+      count = this.#addLocations(seq, 0, own);
+    }
+    count = this.#addLocations(seq, count, finding.locations);
+    if (instances < MERGED) {
+      const merged = mergeFindings(this.#body(seq), finding);
+      this.#rewrite.run(JSON.stringify(merged), seq);
+    }
+    this.#raise.run(
+      severityRank(finding.severity),
+      earlier(first, seenAt, Math.min),
+      earlier(last, seenAt, Math.max),
+      seenAt === null ? 1 : 0,
+      count,
+      seq,
+    );
+  }
+
+  #body(seq: number): SettledFinding {
+    return JSON.parse(String(this.#bodyOf.first(seq)?.[0])) as SettledFinding;
+  }
+
+  /** @returns how many different ones there are then */
+  #addLocations(seq: number, before: number, locations: readonly ExploitableLocation[]): number {
+    let count = before;
+    for (const location of locations) {
+      const text = JSON.stringify(location);
+      const digest = createHash('sha1').update(text).digest('base64').slice(0, 16);
+      if (this.#see.run(seq, digest) === 0) continue;
+      if (count < MAX_LOCATIONS) this.#keep.run(seq, count, text);
+      count += 1;
+    }
+    return count;
+  }
+
+  #sightingOf(
+    [number, identity, head, rank, first, last, untimed, instances, count, body]: Kept,
+    reportAt: number,
+  ): { number: number; cut: boolean; sighting: Sighting } {
+    const [source, type, location, key, host] = JSON.parse(head) as [
+      string,
+      SightedAsset['type'] | null,
+      string,
+      string | null,
+      string | null,
+    ];
+    const told = JSON.parse(body) as SettledFinding;
+    const locations =
+      instances === 1
+        ? told.locations
+        : this.#keptOf.all<[string]>(number).map(([text]) => JSON.parse(text) as ExploitableLocation);
+    const settled = { ...told, locations };
+    const long = body.length + (instances === 1 ? 0 : MAX_FINDING) > MAX_FINDING / 3;
+    const cut = (long && cutToSize(settled)) || told.cut;
+    const columns = {
+      title: settled.title,
+      severity: SEVERITIES[SEVERITIES.length - 1 - rank] ?? told.severity,
+      description: settled.description,
+      cvss_score: settled.score,
+      cvss_vector: settled.vector,
+      impact: settled.impact,
+      recommended_fix: settled.fix,
+      category_parent: settled.category[0],
+      category_display: settled.category[1],
+      cve_ids: listText(settled.cves),
+      cwe_ids: listText(settled.cwes),
+      exploitable_locations: listText(settled.locations),
+      location_count: count,
+      reference_urls: listText(settled.urls),
+    };
+    return {
+      number,
+      cut,
+      sighting: {
+        identity,
+        source,
+        asset: type === null ? null : { type, location },
+        cover: key === null ? null : { key, host },
+        firstSeenAt: untimed === 1 ? Math.min(first ?? reportAt, reportAt) : (first ?? reportAt),
+        seenAt: untimed === 1 ? Math.max(last ?? reportAt, reportAt) : (last ?? reportAt),
+        content: createHash('sha256').update(JSON.stringify(columns)).digest('base64url').slice(0, 22),
+        finding: { ...columns, http_requests: listText(settled.evidence) },
+      },
+    };
+  }
+}
+
+/** The most characters that are read at once. */
+const MAX_READ = 4_000_000;
+
+const listText = (list: readonly unknown[]) => (list.length === 0 ? '[]' : JSON.stringify(list));
+
+function earlier(
+  one: number | null,
+  other: number | null,
+  of: (...values: number[]) => number,
+): number | null {
+  return one === null ? other : other === null ? one : of(one, other);
+}
+
+/** Cuts what is over the limit of a finding in all: evidence, then locations, then texts. @returns whether it did */
+function cutToSize(finding: SettledFinding): boolean {
+  // As JSON it is larger than what counts; mostly that says enough.
+  let over = Buffer.byteLength(JSON.stringify(finding)) - MAX_FINDING;
+  if (over <= 0) return false;
+  for (const list of [finding.evidence, finding.locations]) {
+    while (over > 0 && list.length > 0) over -= Buffer.byteLength(JSON.stringify(list.pop()));
+  }
+  for (const member of ['description', 'impact', 'fix'] as const) {
+    if (over <= 0) break;
+    const before = finding[member];
+    finding[member] = cutText(before, 16_384);
+    over -= Buffer.byteLength(before) - Buffer.byteLength(finding[member]);
+  }
+  return true;
+}
