@@ -220,8 +220,11 @@ class JsonScanner {
           (this.#expected === 'key or end' || this.#options.trailingCommas === true)
         )
           this.#pop(byte, at);
-        else if (byte === QUOTE) this.#beginText(at, MAX_KEY);
-        else this.#fail('A name was expected here: this is no JSON.', at);
+        else if (byte === QUOTE) {
+          // Where no path leads, names are passed over like values.
+          if (this.#frames.at(-1)?.steps.length === 0) this.#inString = true;
+          else this.#beginText(at, MAX_KEY);
+        } else this.#fail('A name was expected here: this is no JSON.', at);
         break;
       case 'colon':
         if (byte !== COLON) this.#fail('A colon was expected here: this is no JSON.', at);
@@ -282,7 +285,8 @@ class JsonScanner {
     else if (this.#start >= 0) {
       this.#stepTo(this.#parsed(this.#takeKept(bytes, at + 1), JSON.parse, at) as string);
       this.#expected = 'colon';
-    } else this.#endValue();
+    } else if (this.#expected === 'key' || this.#expected === 'key or end') this.#expected = 'colon';
+    else this.#endValue();
   }
 
   #endWord(bytes: Uint8Array, at: number): void {
