@@ -35,6 +35,8 @@ export interface XmlPiecesOptions {
   paths: readonly string[];
   /** Of elements that are told where they begin, with nothing in them; what they hold may be told behind them. */
   begins?: readonly string[];
+  /** Of elements that are told where they end, with nothing in them; what they hold may be told before them. */
+  ends?: readonly string[];
 }
 
 const MAX_CHARACTERS = 8 * 1024 * 1024;
@@ -85,6 +87,7 @@ class Collector implements ElementHandler {
   readonly #roots: readonly string[];
   readonly #paths: readonly KnownPath[];
   readonly #begins: readonly KnownPath[];
+  readonly #ends: readonly KnownPath[];
   readonly #ancestors: XmlAncestor[] = [];
   #pieces: XmlPiece[] = [];
   #lastEnd = -1;
@@ -93,10 +96,12 @@ class Collector implements ElementHandler {
   #characters = 0;
   #elements = 0;
 
-  constructor({ roots, paths, begins = [] }: XmlPiecesOptions) {
+  constructor({ roots, paths, begins = [], ends = [] }: XmlPiecesOptions) {
+    const known = (list: readonly string[]) => list.map((path) => ({ path, names: path.split('.') }));
     this.#roots = roots;
-    this.#paths = paths.map((path) => ({ path, names: path.split('.') }));
-    this.#begins = begins.map((path) => ({ path, names: path.split('.') }));
+    this.#paths = known(paths);
+    this.#begins = known(begins);
+    this.#ends = known(ends);
   }
 
   takePieces(failedAt?: number): XmlPiece[] {
@@ -120,7 +125,7 @@ class Collector implements ElementHandler {
       this.xml.captureText();
     }
     if (path === undefined && this.#draft === undefined) {
-      this.#noteBeginning(name, attributes, depth);
+      this.#note(this.#begins, { name, attributes }, depth);
       this.#ancestors.push({ name, attributes });
       return;
     }
@@ -134,7 +139,8 @@ class Collector implements ElementHandler {
   close(_name: string, depth: number): void {
     const draft = this.#draft;
     if (draft === undefined) {
-      this.#ancestors.pop();
+      const ended = this.#ancestors.pop();
+      if (ended !== undefined && this.#note(this.#ends, ended, depth)) this.#lastEnd = this.xml.position;
       return;
     }
     const { parent, ...element } = draft;
@@ -155,11 +161,12 @@ class Collector implements ElementHandler {
     this.#draft.text += text;
   }
 
-  #noteBeginning(name: string, attributes: Attributes, depth: number): void {
-    const path = this.#pathAt(this.#begins, name, depth);
-    if (path === undefined) return;
+  #note(paths: readonly KnownPath[], { name, attributes }: XmlAncestor, depth: number): boolean {
+    const path = this.#pathAt(paths, name, depth);
+    if (path === undefined) return false;
     const element = { name, attributes, children: [], text: '' };
     this.#pieces.push({ path, element, ancestors: [...this.#ancestors], line: this.xml.line });
+    return true;
   }
 
   #pathAt(paths: readonly KnownPath[], name: string, depth: number): string | undefined {

@@ -59,6 +59,37 @@ describe('an alert of ZAP', () => {
     expect(found?.evidence?.[0]).toContain('Parameter: p');
   });
 
+  it('may have more instances with requests and answers than one piece of a report can hold', async () => {
+    const body = 'x'.repeat(60_000);
+    const uris = Array.from({ length: 300 }, (_, number) => `https://shop.example/${number}`);
+    const items = uris.map((uri) => ({
+      uri,
+      method: 'GET',
+      'response-header': 'HTTP/1.1 200 OK',
+      'response-body': body,
+    }));
+    const inXml = uris
+      .map(
+        (uri) =>
+          `<instance><uri>${uri}</uri><method>GET</method><responseheader>HTTP/1.1 200 OK</responseheader><responsebody>${body}</responsebody></instance>`,
+      )
+      .join('');
+    const json = await findingsOf(zap, report(alert({ alertRef: '7', instances: items, solution: 'Mend.' })));
+    const xml = await findingsOf(
+      zap,
+      '<OWASPZAPReport version="2"><site name="https://shop.example"><alerts><alertitem><pluginid>1</pluginid><alertRef>7</alertRef>' +
+        `<name>A</name><riskcode>1</riskcode><instances>${inXml}</instances><solution>Mend.</solution></alertitem></alerts></site></OWASPZAPReport>`,
+    );
+    expect(json).toEqual(xml);
+    expect(json).toHaveLength(1);
+    expect(json[0]).toMatchObject({
+      recommendedFix: 'Mend.',
+      locations: uris.map((value) => ({ type: 'url', value })),
+    });
+    // One more than is kept of them, so that it counts as cut.
+    expect(json[0]?.evidence).toHaveLength(21);
+  });
+
   it('stands where its site is when it has no instance, and is skipped when it has no name either', async () => {
     const { records } = await readRecords(zap, report(alert({}), { confidence: 2 }));
     expect(records).toMatchObject([

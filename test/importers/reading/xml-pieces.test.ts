@@ -68,6 +68,29 @@ describe('pieces of XML', () => {
     expect(found[0]).toMatchObject({ element: { children: [], text: '' }, ancestors: [{ name: 'report' }] });
   });
 
+  it('tell where an element ends, behind what it held, and not where it is cut', async () => {
+    const report = '<report><host name="a"><item/></host><host name="b"><item/></host></report>';
+    const options = { roots: ['report'], ends: ['report.host'], paths: ['report.host.item'] };
+    const endsOf = async (text: string) => {
+      const found: unknown[] = [];
+      const read = async () => {
+        for await (const { path, element } of readXmlPieces(inChunks(text), options))
+          found.push([path, element.attributes.name]);
+      };
+      await read().catch((error: unknown) => expect(error).toBeInstanceOf(ReportError));
+      return found;
+    };
+    const whole = [
+      ['report.host.item', undefined],
+      ['report.host', 'a'],
+      ['report.host.item', undefined],
+      ['report.host', 'b'],
+    ];
+    expect(await endsOf(report)).toEqual(whole);
+    expect(await endsOf(report.slice(0, -16))).toEqual(whole.slice(0, 3));
+    expect(await endsOf(report.replace(/<.host><.report>$/, '</hos></report>'))).toEqual(whole.slice(0, 3));
+  });
+
   it.each<[string, string, RegExp]>([
     ['another root', '<html/>', /begins with <html>.* <report> or <run>/],
     ['nothing', '', /empty/],

@@ -3,37 +3,63 @@ import { cvesIn, markdownOf } from '../../reading/texts.ts';
 import { urlsIn, webUrl } from '../../reading/urls.ts';
 import type { Place, ReportedFinding, ReportRecord } from '../../report.ts';
 
-/** An alert as both forms of the report tell it. */
-export interface Alert {
-  pluginId: string | undefined;
-  /** The plug-in's id, with a number where it raises alerts of several kinds; since ZAP 2.11. */
-  alertRef: string | undefined;
-  name: string | undefined;
-  riskCode: string | undefined;
-  /** Risk and confidence in words: `Low (Medium)`. */
-  riskWords: string | undefined;
-  confidence: string | undefined;
-  description: string | undefined;
-  solution: string | undefined;
-  otherInfo: string | undefined;
-  reference: string | undefined;
-  cweId: string | undefined;
-  /** Names and links. */
-  tags: readonly string[];
-  instances: readonly Instance[];
+/** What an alert says of itself, by the names that both forms of the report use, beside its tags and instances. */
+export const ALERT_MEMBERS = [
+  'pluginid',
+  'alertRef',
+  'alert',
+  'name',
+  'riskcode',
+  'riskdesc',
+  'confidence',
+  'desc',
+  'solution',
+  'otherinfo',
+  'reference',
+  'cweid',
+] as const;
+
+/** What an alert of ZAP before 2.7 says beside them, whose one instance it is itself. */
+export const INSTANCE_MEMBERS = ['uri', 'method', 'param', 'attack', 'evidence'] as const;
+
+/** Of so many instances an alert keeps what they show; more than a finding has as evidence, so that they count as cut. */
+const MAX_SHOWN = 21;
+/** How much the URLs of one alert may keep in memory, in characters. */
+const MAX_URLS = 8 * 1024 * 1024;
+
+/** An alert as it is read: it can have many thousand instances, each with a request and its answer. */
+export class Alert {
   /** The URL of the site that the alert stands in. */
-  site: string | undefined;
+  readonly site: string | undefined;
+  /** The members' texts. */
+  readonly said = new Map<string, string>();
+  /** Names and links. */
+  readonly tags: string[] = [];
+  readonly instances: Instance[] = [];
+  #characters = 0;
+
+  constructor(site: string | undefined) {
+    this.site = site;
+  }
+
+  /** @param instance is passed over when it has no URL */
+  add(instance: Instance): void {
+    const { uri } = instance;
+    if (uri === undefined || this.#characters > MAX_URLS) return;
+    this.#characters += uri.length;
+    this.instances.push(this.instances.length < MAX_SHOWN ? instance : { uri });
+  }
 }
 
 export interface Instance {
   uri: string | undefined;
-  method: string | undefined;
-  param: string | undefined;
-  attack: string | undefined;
-  evidence: string | undefined;
-  otherInfo: string | undefined;
-  request: string | undefined;
-  response: string | undefined;
+  method?: string | undefined;
+  param?: string | undefined;
+  attack?: string | undefined;
+  evidence?: string | undefined;
+  otherInfo?: string | undefined;
+  request?: string | undefined;
+  response?: string | undefined;
 }
 
 /** zaproxy.org/docs/desktop/ui/dialogs/options/alert: 0 to 3. */
@@ -42,25 +68,32 @@ const FALSE_POSITIVE = '0';
 
 /** @returns a finding for each site that the alert has instances of; nearly always one */
 export function* recordsOfAlert(alert: Alert, at: Place): Generator<ReportRecord> {
-  const { name, riskWords = '' } = alert;
-  if (alert.confidence === FALSE_POSITIVE || /\(false positive\)/i.test(riskWords)) {
+  const { said } = alert;
+  const name = said.get('name') ?? said.get('alert');
+  const riskWords = said.get('riskdesc') ?? '';
+  if (said.get('confidence') === FALSE_POSITIVE || /\(false positive\)/i.test(riskWords)) {
     yield { kind: 'skipped', reason: 'false positive', at };
     return;
   }
-  const rule = ruleOf(alert);
+  // What people add by hand has -1 or nothing, and its name alone tells it from others.
+  const ids = [said.get('alertRef'), said.get('pluginid')];
+  const id = ids.find((text) => text !== undefined && !/^(-1|0)?$/.test(text));
+  const rule = id ?? name?.toLowerCase().replaceAll(/\s+/g, ' ');
   if (rule === undefined) {
     yield { kind: 'skipped', reason: 'no name', at };
     return;
   }
+  const [description, solution] = [said.get('desc'), said.get('solution')];
+  const weakness = Number(said.get('cweid'));
   const common: ReportedFinding = {
     rule,
     title: name ?? rule,
-    severity: RISKS[Number(alert.riskCode)] ?? severityOf(riskWords.split('(')[0] ?? '') ?? 'Informational',
-    description: alert.description === undefined ? undefined : markdownOf(alert.description),
-    recommendedFix: alert.solution === undefined ? undefined : markdownOf(alert.solution),
-    cweIds: Number(alert.cweId) > 0 ? [`CWE-${Number(alert.cweId)}`] : [],
+    severity: RISKS[Number(said.get('riskcode'))] ?? severityOf(riskWords.split('(')[0]) ?? 'Informational',
+    description: description === undefined ? undefined : markdownOf(description),
+    recommendedFix: solution === undefined ? undefined : markdownOf(solution),
+    cweIds: weakness > 0 ? [`CWE-${weakness}`] : [],
     cveIds: cvesIn([name, ...alert.tags].join(' ')),
-    referenceUrls: [...new Set([alert.reference, ...alert.tags].flatMap(urlsIn))],
+    referenceUrls: [...new Set([said.get('reference'), ...alert.tags].flatMap(urlsIn))],
   };
   for (const [url, instances] of bySite(alert)) {
     yield {
@@ -71,17 +104,11 @@ export function* recordsOfAlert(alert: Alert, at: Place): Generator<ReportRecord
         locations: instances.flatMap(({ uri }) =>
           uri === undefined ? [] : [{ type: 'url' as const, value: uri }],
         ),
-        evidence: instances.map((instance) => evidenceOf(alert, instance)).filter((text) => text !== ''),
+        evidence: instances.slice(0, MAX_SHOWN).map((instance) => evidenceOf(alert, instance)),
       },
       at,
     };
   }
-}
-
-/** What people add by hand has -1 or nothing, and its name alone tells it from others. */
-function ruleOf({ alertRef, pluginId, name }: Alert): string | undefined {
-  const id = [alertRef, pluginId].find((text) => text !== undefined && !/^(-1|0)?$/.test(text));
-  return id ?? name?.toLowerCase().replaceAll(/\s+/g, ' ');
 }
 
 function bySite({ site, instances }: Alert): Map<string | undefined, Instance[]> {
@@ -96,16 +123,16 @@ function bySite({ site, instances }: Alert): Map<string | undefined, Instance[]>
   return sites.size === 0 ? new Map([[home, []]]) : sites;
 }
 
-function evidenceOf(alert: Alert, instance: Instance): string {
-  const { uri, method, param, attack, evidence, request, response } = instance;
+function evidenceOf({ said }: Alert, instance: Instance): string {
+  const { uri, method = 'GET', param, attack, evidence, otherInfo, request, response } = instance;
   const facts = [
     // Before 2.11 one plug-in's alerts of several kinds are one rule; their names are kept here.
-    alert.alertRef === undefined ? alert.name : undefined,
-    uri === undefined ? undefined : `${method ?? 'GET'} ${uri}`,
+    said.has('alertRef') ? undefined : (said.get('name') ?? said.get('alert')),
+    `${method} ${uri}`,
     param === undefined ? undefined : `Parameter: ${param}`,
     attack === undefined ? undefined : `Attack: ${attack}`,
     evidence === undefined ? undefined : `Evidence: ${evidence}`,
-    instance.otherInfo ?? alert.otherInfo,
+    otherInfo ?? said.get('otherinfo'),
     request,
     response,
   ];

@@ -1,4 +1,4 @@
-import { elementsAt, textAt, textsAt } from '../../reading/elements.ts';
+import { textAt, textsAt } from '../../reading/elements.ts';
 import { withFirstCharacter } from '../../reading/first-character.ts';
 import { isObject, listOf, membersOf, type Members, textOf, textsOf } from '../../reading/json-members.ts';
 import { readJsonPieces } from '../../reading/json-pieces.ts';
@@ -6,7 +6,7 @@ import { timeOf } from '../../reading/times.ts';
 import { webUrl } from '../../reading/urls.ts';
 import { readXmlPieces, type XmlElement } from '../../reading/xml-pieces.ts';
 import type { Format, ReportRecord } from '../../report.ts';
-import { type Alert, type Instance, recordsOfAlert } from './alerts.ts';
+import { Alert, ALERT_MEMBERS, type Instance, INSTANCE_MEMBERS, recordsOfAlert } from './alerts.ts';
 
 /**
  * The traditional reports of ZAP in XML and JSON, with and without requests and answers, from version 2.4 on:
@@ -32,20 +32,40 @@ function isReport(json: unknown): boolean {
 }
 
 async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord> {
+  const item = 'OWASPZAPReport.site.alerts.alertitem';
   const pieces = readXmlPieces(chunks, {
     roots: ['OWASPZAPReport'],
-    begins: ['OWASPZAPReport', 'OWASPZAPReport.site'],
-    paths: ['OWASPZAPReport.site.alerts.alertitem'],
+    begins: ['OWASPZAPReport', 'OWASPZAPReport.site', item],
+    ends: [item],
+    paths: [...ALERT_MEMBERS, ...INSTANCE_MEMBERS, 'tags', 'instances.instance'].map(
+      (name) => `${item}.${name}`,
+    ),
   });
+  let alert: Alert | undefined;
+  // Until 2.6 an alert was one instance.
+  let own: XmlElement[] = [];
   for await (const { path, element, ancestors, line } of pieces) {
-    const { attributes } = element;
+    const { name, attributes, text } = element;
     if (path === 'OWASPZAPReport') {
       const scannedAt = timeOf(attributes.created) ?? timeOf(attributes.generated);
       if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
     } else if (path === 'OWASPZAPReport.site') {
       yield* recordsOfSite(attributes.name);
+    } else if (path !== item) {
+      if (name === 'instance') alert?.add(instanceOfElement(element));
+      else if (name === 'tags')
+        alert?.tags.push(...textsAt(element, 'tag', 'tag'), ...textsAt(element, 'tag', 'link'));
+      else if (text.trim() !== '') alert?.said.set(name, text.trim());
+      if (name !== 'instance') own.push(element);
+    } else if (alert === undefined) {
+      alert = new Alert(ancestors[1]?.attributes.name);
+      own = [];
     } else {
-      yield* recordsOfAlert(alertOfElement(element, ancestors[1]?.attributes.name), { line });
+      if (alert.instances.length === 0) {
+        alert.add(instanceOfElement({ name, attributes, text: '', children: own }));
+      }
+      yield* recordsOfAlert(alert, { line });
+      alert = undefined;
     }
   }
 }
@@ -53,27 +73,6 @@ async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repor
 function* recordsOfSite(name: string | undefined): Generator<ReportRecord> {
   const url = webUrl(name)?.origin;
   if (url !== undefined) yield { kind: 'covered', target: { url } };
-}
-
-function alertOfElement(element: XmlElement, site: string | undefined): Alert {
-  const instances = elementsAt(element, 'instances', 'instance');
-  return {
-    pluginId: textAt(element, 'pluginid'),
-    alertRef: textAt(element, 'alertRef'),
-    name: textAt(element, 'name') ?? textAt(element, 'alert'),
-    riskCode: textAt(element, 'riskcode'),
-    riskWords: textAt(element, 'riskdesc'),
-    confidence: textAt(element, 'confidence'),
-    description: textAt(element, 'desc'),
-    solution: textAt(element, 'solution'),
-    otherInfo: textAt(element, 'otherinfo'),
-    reference: textAt(element, 'reference'),
-    cweId: textAt(element, 'cweid'),
-    tags: [...textsAt(element, 'tags', 'tag', 'tag'), ...textsAt(element, 'tags', 'tag', 'link')],
-    // Until 2.6 an alert was one instance.
-    instances: (instances.length === 0 ? [element] : instances).map(instanceOfElement).filter(hasUri),
-    site,
-  };
 }
 
 function instanceOfElement(element: XmlElement): Instance {
@@ -89,57 +88,57 @@ function instanceOfElement(element: XmlElement): Instance {
   };
 }
 
-function hasUri({ uri }: Instance): boolean {
-  return uri !== undefined;
-}
+const SITES = ['site.*', 'site'];
+const ALERT_PATHS = SITES.flatMap((site) =>
+  [...ALERT_MEMBERS, 'tags', 'instances.*'].map((name) => `${site}.alerts.*.${name}`),
+);
 
 /** The report's members may stand in any order; an alert whose site is not named before it has that of its instances. */
 async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord> {
-  const names = ['site.*.@name', 'site.@name'];
-  const alerts = ['site.*.alerts.*', 'site.alerts.*'];
-  let site: { key: unknown; name: string | undefined } | undefined;
+  const names = SITES.map((site) => `${site}.@name`);
+  let site: { key: string; name: string | undefined } | undefined;
+  let open: { key: string; number: number; alert: Alert; offset: number } | undefined;
   let created: number | undefined;
-  for await (const { path, keys, value, offset } of readJsonPieces(chunks, [
-    '@generated',
-    'created',
-    ...names,
-    ...alerts,
-  ])) {
+  const pieces = readJsonPieces(chunks, ['@generated', 'created', ...names, ...ALERT_PATHS]);
+  for await (const { path, keys, value, offset } of pieces) {
+    const depth = keys.indexOf('alerts') + 2;
+    const key = keys.slice(0, depth).join('.');
+    let follows = -1;
+    if (open !== undefined && open.key !== key) {
+      yield* recordsOfAlert(open.alert, { offset: open.offset });
+      if (open.key.startsWith(`${keys.slice(0, depth - 1).join('.')}.`)) follows = open.number;
+      open = undefined;
+    }
     if (path === 'created' || path === '@generated') {
       if (path === 'created') created = timeOf(textOf(value));
       const scannedAt = created ?? timeOf(textOf(value));
       if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
     } else if (names.includes(path)) {
-      site = { key: keys[1], name: textOf(value) };
+      site = { key: String(keys[1]), name: textOf(value) };
       yield* recordsOfSite(site.name);
-    } else if (isObject(value)) {
-      const isThere = site !== undefined && (path === 'site.alerts.*' || site.key === keys[1]);
-      yield* recordsOfAlert(alertOfJson(value, isThere ? site?.name : undefined), { offset });
     } else {
-      yield { kind: 'skipped', reason: 'not an alert', at: { offset } };
+      if (open === undefined) {
+        const number = Number(keys[depth - 1]);
+        // Of what lies between two alerts nothing was an alert's.
+        for (let gap = follows + 1; gap < number; gap += 1) {
+          yield { kind: 'skipped', reason: 'not an alert', at: { offset } };
+        }
+        const isThere = depth === 3 || site?.key === String(keys[1]);
+        open = { key, number, alert: new Alert(isThere ? site?.name : undefined), offset };
+      }
+      addToAlert(open.alert, keys.slice(depth), value);
     }
   }
+  if (open !== undefined) yield* recordsOfAlert(open.alert, { offset: open.offset });
 }
 
-function alertOfJson(alert: Members, site: string | undefined): Alert {
-  return {
-    pluginId: textOf(alert.pluginid),
-    alertRef: textOf(alert.alertRef),
-    name: textOf(alert.name) ?? textOf(alert.alert),
-    riskCode: textOf(alert.riskcode),
-    riskWords: textOf(alert.riskdesc),
-    confidence: textOf(alert.confidence),
-    description: textOf(alert.desc),
-    solution: textOf(alert.solution),
-    otherInfo: textOf(alert.otherinfo),
-    reference: textOf(alert.reference),
-    cweId: textOf(alert.cweid),
-    tags: listOf(alert.tags)
-      .map(membersOf)
-      .flatMap(({ tag, link }) => [...textsOf(tag), ...textsOf(link)]),
-    instances: listOf(alert.instances).map(membersOf).map(instanceOfJson).filter(hasUri),
-    site,
-  };
+function addToAlert(alert: Alert, [name]: readonly (string | number)[], value: unknown): void {
+  const text = textOf(value);
+  if (name === 'instances') alert.add(instanceOfJson(membersOf(value)));
+  else if (name === 'tags') {
+    for (const { tag, link } of listOf(value).map(membersOf))
+      alert.tags.push(...textsOf(tag), ...textsOf(link));
+  } else if (text !== undefined) alert.said.set(String(name), text);
 }
 
 function instanceOfJson(instance: Members): Instance {
