@@ -94,9 +94,11 @@ export function keepingRows(db: Pick<Reader, 'getExecutor'>): RawBuilder<unknown
  * What ends a select of a unit of work whose rows nobody may change or delete until the unit is over, while others may
  * still refer to them. Whoever else holds them waits, and then finds what the first has left. Where there is one writer at
  * a time, it need not be said.
+ * @param table whose rows, where several are joined
  */
-export function holdingRows(db: Pick<Reader, 'getExecutor'>): RawBuilder<unknown> {
-  return db.getExecutor().adapter instanceof PostgresAdapter ? sql`for no key update` : sql``;
+export function holdingRows(db: Pick<Reader, 'getExecutor'>, table?: string): RawBuilder<unknown> {
+  if (!(db.getExecutor().adapter instanceof PostgresAdapter)) return sql``;
+  return table === undefined ? sql`for no key update` : sql`for no key update of ${sql.ref(table)}`;
 }
 
 /**

@@ -1,9 +1,12 @@
 import { availableParallelism } from 'node:os';
+import type { Caller } from '../auth/callers.ts';
 import type { Context } from '../context.ts';
 import type { KeptProgress } from '../domain/imports/import-list.ts';
 import {
   beginImport,
+  callerOfText,
   endImport,
+  endUndo,
   IMPORT_JOB,
   type ImportEnd,
   isCancelRequested,
@@ -13,6 +16,7 @@ import {
 } from '../domain/imports/import-runs.ts';
 import { discardContents } from '../files/stored-contents.ts';
 import { importInThread, type ThreadProgress } from '../importers/import-thread.ts';
+import { undoImport } from '../importers/undo.ts';
 import type { JobKind, Run } from './runner.ts';
 
 /** How often an import is begun that the server cannot bring to an end. */
@@ -30,8 +34,18 @@ export const imports = (context: Context): JobKind => ({
   atOnce: availableParallelism(),
   maxAttempts: MAX_ATTEMPTS,
   take: takeImport(availableParallelism()),
-  run: (run) => doImport(context, run, (JSON.parse(run.job.payload) as { import: number }).import),
+  run(run) {
+    const { import: id, undoneBy } = JSON.parse(run.job.payload) as { import: number; undoneBy?: string };
+    return undoneBy === undefined
+      ? doImport(context, run, id)
+      : doUndo(context, run, id, callerOfText(undoneBy));
+  },
 });
+
+async function doUndo({ db, clock }: Context, { signal }: Run, id: number, caller: Caller): Promise<void> {
+  const counts = await undoImport({ db, caller, clock, signal }, id);
+  await db.write((tx) => endUndo(tx, { actor: caller, now: clock() }, id, counts));
+}
 
 async function doImport(context: Context, { job, signal }: Run, id: number): Promise<void> {
   const { db, clock, log } = context;

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Caller, operatorCaller } from '../../src/auth/callers.ts';
+import { fillSearch } from '../../src/db/vulnerability-search.ts';
 import type { ImportJob, ImportOptions, ImportOutcome } from '../../src/domain/imports/import-job.ts';
 import { type ImportRun, runImport } from '../../src/importers/ingest.ts';
+import { undoImport } from '../../src/importers/undo.ts';
 import {
   type Format,
   type ReportedFinding,
@@ -816,5 +818,105 @@ describe('a run that broke off', () => {
     ]);
     expect({ state, error }).toEqual({ state: 'failed', error: { message: 'It ends.', offset: 99 } });
     expect(result).toMatchObject({ findings_created: 1, assets_created: 2, ports_opened: 2 });
+  });
+});
+
+describe('an undo', () => {
+  const undo = async ({ job }: { job: ImportJob }) => {
+    const { db, clock } = server.context;
+    const counts = await undoImport(
+      { db, caller: callerOf(), clock, signal: new AbortController().signal },
+      job.id,
+    );
+    await db.write((tx) =>
+      tx
+        .updateTable('imports')
+        .set({ undone: JSON.stringify(counts) })
+        .where('id', '=', job.id)
+        .execute(),
+    );
+    return counts;
+  };
+  const assetLocations = async () => {
+    const { body } = await server.request(
+      'GET',
+      `/api/asset/v2/assets?organizationUid[]=${organization.uid}&fields=location`,
+      { token: staff.token },
+    );
+    return body.map(({ location }: any) => location);
+  };
+
+  it('takes away what the import alone made, and keeps what others touched', async () => {
+    const elsewhere = { target: { url: 'https://other.example/' } };
+    const first = await imported(
+      [at(FIRST), finding('alone', elsewhere), finding('commented'), finding('again'), finding('edited')],
+      { options: { tags: ['undone'] } },
+    );
+    await server.request('POST', `/v1/vulnerabilities/${(await one('commented')).id}/comments`, {
+      token: staff.token,
+      body: { text: 'Mine.' },
+    });
+    await setStatus((await one('edited')).id, 3);
+    await imported([at(SECOND), finding('again')]);
+    expect(await undo(first)).toEqual({ findings: 1, assets: 1, statuses: 0, kept: 4 });
+    expect((await told()).map(({ title }) => title).sort()).toEqual([
+      'Title of again',
+      'Title of commented',
+      'Title of edited',
+    ]);
+    expect(await assetLocations()).toEqual(['https://shop.example/']);
+    await expectCounted();
+  });
+
+  it('sets back statuses and sightings, as if the report was never seen', async () => {
+    const sha256 = `undone ${organization.uid}`;
+    const first = await imported([at(FIRST), SITE, finding('fixed'), finding('gone')]);
+    now = FIRST + DAY;
+    await setStatus((await one('fixed')).id, 5);
+    const closed = (await one('fixed')).closed_at;
+    now = NOW;
+    const records = [at(SECOND), SITE, finding('fixed')];
+    const second = await imported(records, { sha256, options: { whenGone: 'fix' } });
+    expect((await told()).map(({ status_id }) => status_id).sort()).toEqual([2, 5]);
+    expect(await undo(second)).toEqual({ findings: 0, assets: 0, statuses: 2, kept: 0 });
+    expect(await one('fixed')).toMatchObject({
+      status_id: 5,
+      closed_at: closed,
+      last_seen_at: iso(FIRST),
+      last_import_id: first.job.id,
+    });
+    expect(await one('gone')).toMatchObject({ status_id: 1, closed_at: null });
+    await expectCounted();
+    const { result } = await imported(records, { sha256, options: { whenGone: 'fix' } });
+    expect(result).toMatchObject({ findings_reopened: 1, findings_gone: 1 });
+  });
+
+  it('leaves a status that a person or a later report has set or confirmed since', async () => {
+    await imported([at(FIRST), SITE, finding('person'), finding('report')]);
+    now = FIRST + DAY;
+    for (const rule of ['person', 'report']) await setStatus((await one(rule)).id, 5);
+    now = NOW;
+    const second = await imported([at(SECOND), SITE, finding('person'), finding('report')]);
+    now += 1_000;
+    await setStatus((await one('person')).id, 3);
+    await imported([at(THIRD), SITE, finding('report')]);
+    expect(await undo(second)).toEqual({ findings: 0, assets: 0, statuses: 0, kept: 2 });
+    expect((await one('person')).status_id).toBe(3);
+    expect((await one('report')).status_id).toBe(2);
+  });
+});
+
+describe('a search', () => {
+  it('finds what an import made once its job has run, and not what is deleted', async () => {
+    const word = `needle${organization.uid}`;
+    await imported([finding('xss', { description: `has a ${word} in it` }), finding('other')]);
+    const { db } = server.context;
+    for (let filled = 1; filled > 0;) filled = await db.write((tx) => fillSearch(tx, 1));
+    const found = async () =>
+      (await server.request('GET', `/v1/vulnerabilities?filter[search]=${word}`, { token: staff.token }))
+        .body;
+    expect((await found()).map(({ title }: any) => title)).toEqual(['Title of xss']);
+    await server.request('DELETE', `/v1/vulnerabilities/${(await one('xss')).id}`, { token: staff.token });
+    expect(await found()).toEqual([]);
   });
 });

@@ -7,6 +7,7 @@ import { recordTimelines, type TimelineEntry } from '../vulnerabilities/timeline
 import { tallyDifferences } from '../vulnerabilities/vulnerability-tallies.ts';
 import type { FindingsJob } from './import-job.ts';
 import { insertStatuses, statusEntry, unnamed } from './import-marks.ts';
+import { linkedAssets } from './linked-things.ts';
 import { keysOf } from './new-findings.ts';
 import type { Sighting, SightedColumns } from './sighting.ts';
 
@@ -301,7 +302,7 @@ export async function setStatuses(
     }))
     .where((eb) => isOneOf(tx, eb.ref('id'), ids))
     .execute();
-  const assets = await assetsOf(tx, ids);
+  const assets = await linkedAssets(tx, ids);
   for (const row of rows) {
     const linked = assets.get(row.id) ?? [];
     sums.add(
@@ -327,17 +328,4 @@ export async function setStatuses(
       closedAt,
     })),
   );
-}
-
-/** @returns the ids of their assets, by vulnerability */
-export async function assetsOf(tx: Transaction, ids: readonly number[]): Promise<Map<number, number[]>> {
-  const rows = await tx
-    .selectFrom('vulnerability_assets')
-    .select(['vulnerability_id', 'asset_id'])
-    .where((eb) => isOneOf(tx, eb.ref('vulnerability_id'), ids))
-    .execute();
-  const assets = new Map<number, number[]>();
-  for (const { vulnerability_id: id, asset_id: asset } of rows)
-    assets.set(id, [...(assets.get(id) ?? []), asset]);
-  return assets;
 }

@@ -1,0 +1,56 @@
+import type { Caller } from '../auth/callers.ts';
+import type { Database, Transaction } from '../db/engine.ts';
+import type { ImportUndone } from '../domain/imports/import-list.ts';
+import {
+  findUndone,
+  lastFinding,
+  undoAssets,
+  undoCoverage,
+  undoFindings,
+  undoSightings,
+  undoStatuses,
+  type UndoStep,
+} from '../domain/imports/import-undo.ts';
+import { Units } from './units.ts';
+
+/** Things in the first unit of work and in the largest; ids of which a unit looks for those that the import saw. */
+const FIRST = 50;
+const MOST = 300;
+const IDS_AT_ONCE = 10_000;
+
+/**
+ * Takes back an import that has ended, in units of work that leave others room (operation 82). Run again after a crash it
+ * goes on; then it counts what was left.
+ */
+export async function undoImport(
+  { db, caller, clock, signal }: { db: Database; caller: Caller; clock: () => number; signal: AbortSignal },
+  id: number,
+): Promise<Omit<ImportUndone, 'at'>> {
+  const counts = { findings: 0, assets: 0, statuses: 0, kept: 0 };
+  const undone = await findUndone(db.read, id);
+  if (undone === undefined) return counts;
+  const units = new Units(db, signal, { dryRun: false, size: FIRST, most: MOST });
+  const act = () => ({ actor: caller, now: clock() });
+  const every = async (
+    of: 'findings' | 'assets' | 'statuses',
+    step: (tx: Transaction, after: number, limit: number) => Promise<UndoStep>,
+  ): Promise<void> => {
+    for (let after: number | null = 0; after !== null;) {
+      const from: number = after;
+      const limit = units.size;
+      const { last, done, kept }: UndoStep = await units.write(limit, (tx) => step(tx, from, limit));
+      counts[of] += done;
+      counts.kept += kept;
+      after = last;
+    }
+  };
+  // Statuses first, as who saw a finding last says whether they are set back; assets last, when nothing links them any more.
+  await every('statuses', (tx, after, limit) => undoStatuses(tx, undone, act(), after, limit));
+  await every('findings', (tx, after, limit) => undoFindings(tx, undone, after, limit));
+  const last = undone.assessmentId === null ? 0 : await lastFinding(db.read);
+  for (let after = 0; after < last; after += IDS_AT_ONCE)
+    await units.write(1, (tx) => undoSightings(tx, undone, after, after + IDS_AT_ONCE));
+  await units.write(1, (tx) => undoCoverage(tx, undone));
+  await every('assets', (tx, after, limit) => undoAssets(tx, undone, act(), after, limit));
+  return counts;
+}
