@@ -72,6 +72,9 @@ const VERSIONS = {
 };
 
 const LONGEST_VECTOR = 512;
+/** A report tells the same few vectors over and over, and a score takes as long as the rest of a finding. */
+const scores = new Map<string, { score: number | undefined }>();
+const MAX_SCORES = 1_000;
 
 /**
  * Reads a vector of CVSS 3.0, 3.1 or 4.0 (first.org/cvss): each metric once, all of the base, in whatever order.
@@ -79,6 +82,15 @@ const LONGEST_VECTOR = 512;
  */
 export function scoreOf(vector: string): number | undefined {
   if (vector.length > LONGEST_VECTOR) return undefined;
+  const known = scores.get(vector);
+  if (known !== undefined) return known.score;
+  const score = calculate(vector);
+  if (scores.size >= MAX_SCORES) scores.clear();
+  scores.set(vector, { score });
+  return score;
+}
+
+function calculate(vector: string): number | undefined {
   const [head = '', ...metrics] = vector.split('/');
   const name = head.replace(/^CVSS:/, '');
   if (!head.startsWith('CVSS:') || !Object.hasOwn(VERSIONS, name)) return undefined;

@@ -72,7 +72,7 @@ function isBetter(one: Known, other: Known): boolean {
 
 function readClaim({ score, vector, version }: ScoreClaim): Known | undefined {
   const text = typeof vector === 'string' ? vector.trim() : '';
-  const ofVector = scoreOfVector(text);
+  const ofVector = scoreOf(text);
   if (ofVector !== undefined) return { version: Number(text.slice(5, 8)), score: ofVector, vector: text };
   const number = typeof score === 'string' && score.trim() !== '' ? Number(score) : score;
   if (typeof number !== 'number' || !(number >= 0 && number <= 10)) return undefined;
@@ -81,18 +81,4 @@ function readClaim({ score, vector, version }: ScoreClaim): Known | undefined {
     typeof version === 'string' ? version.replace(/^\D+/, '') : String(version as number),
   );
   return { version: ofTwo ? 2 : told >= 2 && told <= 4 ? told : 3, score: Math.round(number * 10) / 10 };
-}
-
-/** A report tells the same few vectors over and over, and a score takes as long as the rest of a finding. */
-const scores = new Map<string, number | undefined>();
-const MAX_SCORES = 1_000;
-const MAX_VECTOR = 300;
-
-function scoreOfVector(vector: string): number | undefined {
-  if (vector.length > MAX_VECTOR) return scoreOf(vector);
-  if (scores.has(vector)) return scores.get(vector);
-  const score = scoreOf(vector);
-  if (scores.size >= MAX_SCORES) scores.clear();
-  scores.set(vector, score);
-  return score;
 }

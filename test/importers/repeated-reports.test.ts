@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operatorCaller } from '../../src/auth/callers.ts';
+import type { ImportJob, ImportOptions, ImportOutcome } from '../../src/domain/imports/import-job.ts';
+import { cyclonedx } from '../../src/importers/formats/cyclonedx/cyclonedx.ts';
+import { npmAudit } from '../../src/importers/formats/npm-audit/npm-audit.ts';
+import { nuclei } from '../../src/importers/formats/nuclei/nuclei.ts';
+import { sarif } from '../../src/importers/formats/sarif/sarif.ts';
+import { testssl } from '../../src/importers/formats/testssl/testssl.ts';
+import { trivy } from '../../src/importers/formats/trivy/trivy.ts';
+import { wapiti } from '../../src/importers/formats/wapiti/wapiti.ts';
+import { runImport } from '../../src/importers/ingest.ts';
+import type { Format } from '../../src/importers/report.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+const DAY = 86_400_000;
+const NOW = Date.UTC(2030, 0, 31);
+let now = NOW;
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+});
+afterAll(() => server.close());
+
+interface Place {
+  organizationId: number;
+  assessment: { id: number; uid: string };
+}
+
+async function newPlace(): Promise<Place> {
+  const world = worldOf(server);
+  const organization = await world.organization();
+  const uid = `a-${organization.uid}`;
+  await world.assessment(organization.uid, uid);
+  const { id } = await server.context.db.read
+    .selectFrom('assessments')
+    .select('id')
+    .where('uid', '=', uid)
+    .executeTakeFirstOrThrow();
+  return { organizationId: organization.id, assessment: { id, uid } };
+}
+
+async function imported(
+  format: Format,
+  report: string | Uint8Array,
+  { organizationId, assessment }: Place,
+  options: Partial<ImportOptions> = {},
+): Promise<ImportOutcome> {
+  const caller = operatorCaller('an import');
+  const sha256 = createHash('sha256').update(report).digest('hex');
+  const row = await server.context.db.write((tx) =>
+    tx
+      .insertInto('imports')
+      .values({
+        organization_id: organizationId,
+        assessment_id: assessment.id,
+        created_by: null,
+        format: format.name,
+        filename: 'report',
+        size: report.length,
+        sha256,
+        blob_key: null,
+        options: '{}',
+        rights: '{}',
+        result: null,
+        preview: null,
+        error: null,
+        undone: null,
+        report_at: null,
+        created_at: now,
+        started_at: now,
+        finished_at: null,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow(),
+  );
+  const job: ImportJob = {
+    id: row.id,
+    organizationId,
+    assessment,
+    caller,
+    writesAssets: true,
+    options: {
+      whenGone: 'keep',
+      targets: [],
+      scannedAt: null,
+      minimumSeverity: null,
+      tags: [],
+      carry: false,
+      dryRun: false,
+      ...options,
+    },
+    sha256,
+    createdAt: now,
+  };
+  return runImport({
+    db: server.context.db,
+    source: async function* () {
+      yield Buffer.from(report);
+    },
+    format,
+    job,
+    clock: server.context.clock,
+    signal: new AbortController().signal,
+  });
+}
+
+const FOLDER = new URL('../fixtures/', import.meta.url);
+const REPORTS = [nuclei, sarif, trivy, testssl, wapiti, cyclonedx, npmAudit].flatMap((format) =>
+  readdirSync(new URL(`${format.name}/`, FOLDER))
+    .filter((file) => !file.endsWith('.records.json'))
+    .map((file) => ({ format, file, report: readFileSync(new URL(`${format.name}/${file}`, FOLDER)) })),
+);
+
+describe.each(REPORTS)('The report $file of $format.name', ({ format, report }) => {
+  it('makes its findings once, and changes nothing when it is given again', async () => {
+    const place = await newPlace();
+    const first = await imported(format, report, place);
+    expect(first.error).toBeNull();
+    expect(first.result.findings_created).toBeGreaterThan(0);
+    const again = await imported(format, report, place);
+    expect(again.result).toMatchObject({
+      assets_created: 0,
+      findings_created: 0,
+      findings_seen_again: first.result.findings_created,
+      findings_reopened: 0,
+      findings_gone: 0,
+    });
+  });
+});
+
+describe('A later report', () => {
+  const trivyReport = (createdAt: string, ...ids: string[]) =>
+    JSON.stringify({
+      SchemaVersion: 2,
+      CreatedAt: createdAt,
+      ArtifactName: 'shop:1',
+      Results: [
+        {
+          Target: 'package-lock.json',
+          Class: 'lang-pkgs',
+          Vulnerabilities: ids.map((id) => ({ VulnerabilityID: id, PkgName: 'one', Severity: 'HIGH' })),
+        },
+      ],
+    });
+  const [MONDAY, TUESDAY, WEDNESDAY] = [
+    '2030-01-07T00:00:00Z',
+    '2030-01-08T00:00:00Z',
+    '2030-01-09T00:00:00Z',
+  ];
+  const statuses = async ({ assessment }: Place) =>
+    server.context.db.read
+      .selectFrom('vulnerabilities')
+      .select(['title', 'status_id'])
+      .where('assessment_id', '=', assessment.id)
+      .orderBy('title')
+      .execute();
+
+  it('of Trivy fixes what it no longer has, and one after it reopens what is back', async () => {
+    const place = await newPlace();
+    const fix = { whenGone: 'fix' } as const;
+    await imported(trivy, trivyReport(MONDAY, 'CVE-2030-0001', 'CVE-2030-0002'), place, fix);
+    const tuesday = await imported(trivy, trivyReport(TUESDAY, 'CVE-2030-0001'), place, fix);
+    expect(tuesday.result).toMatchObject({ findings_seen_again: 1, findings_gone: 1 });
+    expect(await statuses(place)).toEqual([
+      { title: 'CVE-2030-0001 in one', status_id: 1 },
+      { title: 'CVE-2030-0002 in one', status_id: 5 },
+    ]);
+    const wednesday = await imported(
+      trivy,
+      trivyReport(WEDNESDAY, 'CVE-2030-0001', 'CVE-2030-0002'),
+      place,
+      fix,
+    );
+    expect(wednesday.result).toMatchObject({
+      findings_seen_again: 1,
+      findings_reopened: 1,
+      findings_gone: 0,
+    });
+    expect((await statuses(place))[1]).toMatchObject({ status_id: 2 });
+    now += DAY;
+    const late = await imported(trivy, `${trivyReport(MONDAY)} `, place, fix);
+    expect(late.result).toMatchObject({ findings_gone: 0 });
+  });
+
+  it('of SARIF leaves what another tool and another run of the same tool found', async () => {
+    const place = await newPlace();
+    const sarifReport = (tool: string, id: string, end: string, ...rules: string[]) =>
+      JSON.stringify({
+        version: '2.1.0',
+        runs: [
+          {
+            tool: { driver: { name: tool } },
+            automationDetails: { id },
+            invocations: [{ executionSuccessful: true, endTimeUtc: end }],
+            results: rules.map((ruleId) => ({
+              ruleId,
+              message: { text: ruleId },
+              locations: [{ physicalLocation: { artifactLocation: { uri: `${id}.js` } } }],
+            })),
+          },
+        ],
+      });
+    for (const [tool, id] of [
+      ['Probe', 'app'],
+      ['Probe', 'lib'],
+      ['Other', 'app'],
+    ] as const) {
+      await imported(sarif, sarifReport(tool, id, MONDAY, 'one', 'two'), place);
+    }
+    const later = await imported(sarif, sarifReport('Probe', 'app', TUESDAY, 'one'), place);
+    expect(later.result).toMatchObject({ findings_created: 0, findings_seen_again: 1, findings_gone: 1 });
+  });
+});
