@@ -37,6 +37,19 @@ describe('an issue of Burp', () => {
     expect(found?.evidence?.[0]).toHaveLength(192 * 1024);
   });
 
+  it('may have more requests and answers than one piece of a report can hold', async () => {
+    const answer = `<response base64="true">${Buffer.alloc(300_000, 'a').toString('base64')}</response>`;
+    const exchange = (number: number) =>
+      `<requestresponse><request>GET /${number}</request>${answer}</requestresponse>`;
+    const exchanges = Array.from({ length: 25 }, (_, number) => exchange(number)).join('');
+    const found = await findingsOf(burp, report(issue(exchanges) + issue('', 'B', '2')));
+    expect(found.map(({ title }) => title)).toEqual(['A', 'B']);
+    // One more than is kept of them, so that it counts as cut.
+    expect(found[0]?.evidence).toHaveLength(21);
+    expect(found[0]?.evidence?.[20]).toMatch(/^GET \/20\n\naaa/);
+    expect(found[1]?.evidence).toEqual([]);
+  });
+
   it.each([
     ['Wed Jan 27 22:43:35 WIB 2021', '2021-01-27T15:43:35Z'],
     ['Fri Apr 30 11:45:49 IST 2021', '2021-04-30T06:15:49Z'],

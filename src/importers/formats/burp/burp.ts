@@ -4,13 +4,19 @@ import { severityOf } from '../../reading/scores.ts';
 import { cvesIn, cwesIn, markdownOf } from '../../reading/texts.ts';
 import { timeOf } from '../../reading/times.ts';
 import { urlsIn, webUrl } from '../../reading/urls.ts';
-import { readXmlPieces, type XmlElement } from '../../reading/xml-pieces.ts';
+import { readXmlPieces, type XmlAncestor, type XmlElement } from '../../reading/xml-pieces.ts';
 import type { Format, ReportedLocation, ReportRecord } from '../../report.ts';
 
 /** Extensions give their issues this type, whatever they are about. */
 const EXTENSION_TYPE = '134217728';
-/** How much of a message is decoded, in characters of base64: what more it holds is left out. */
+/** How much of a message is kept, in characters of base64: what more it holds is left out. */
 const MAX_ENCODED = 256 * 1024;
+/** Of so many requests with their answers an issue keeps what they show; one more than a finding has, so that it counts as cut. */
+const MAX_SHOWN = 21;
+const TEXTS =
+  'type name host path location severity confidence issueBackground remediationBackground references ' +
+  'vulnerabilityClassifications issueDetail issueDetailItems remediationDetail';
+const MESSAGES = ['requestresponse.request', 'requestresponse.response'];
 /** Hours ahead of UTC of what Java calls the zones that reports name; of a name with several meanings the one by which most write. */
 // prettier-ignore
 const ZONES: Readonly<Record<string, number>> = {
@@ -30,23 +36,60 @@ export const burp: Format = {
   recognise: ({ root, text }) =>
     root?.name === 'issues' && ('burpVersion' in root.attributes || /<issue>\s*<serialNumber>/.test(text)),
   async *read(source) {
+    // An issue can have any number of messages, of many megabytes each: they are read one by one.
     const pieces = readXmlPieces(source(), {
       roots: ['issues'],
       begins: ['issues'],
-      paths: ['issues.issue'],
+      ends: ['issues.issue'],
+      paths: [...TEXTS.split(' '), ...MESSAGES].map((name) => `issues.issue.${name}`),
     });
-    for await (const { path, element, line } of pieces) {
-      if (path === 'issues.issue') {
-        yield { ...recordOfIssue(element), at: { line } };
-        continue;
+    let issue = new Issue();
+    for await (const { path, element, ancestors, line } of pieces) {
+      if (path === 'issues') {
+        const scannedAt = timeOfExport(element.attributes.exportTime);
+        if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
+      } else if (path === 'issues.issue') {
+        yield { ...recordOfIssue(issue), at: { line } };
+        issue = new Issue();
+      } else {
+        issue.add(element, ancestors.at(-1));
       }
-      const scannedAt = timeOfExport(element.attributes.exportTime);
-      if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
     }
   },
 };
 
-function recordOfIssue(issue: XmlElement): ReportRecord {
+/** What is kept of an issue that is being read. */
+class Issue implements XmlElement {
+  readonly name = 'issue';
+  readonly attributes = {};
+  readonly text = '';
+  readonly children: XmlElement[] = [];
+  /** The messages of each exchange, by the element that holds them. */
+  readonly #exchanges = new Map<XmlAncestor | undefined, XmlElement[]>();
+
+  add(element: XmlElement, parent: XmlAncestor | undefined): void {
+    if (parent?.name !== 'requestresponse') {
+      this.children.push(element);
+      return;
+    }
+    const messages = this.#exchanges.get(parent) ?? [];
+    if (messages.length === 0 && this.#exchanges.size >= MAX_SHOWN) return;
+    this.#exchanges.set(parent, messages);
+    messages.push({ ...element, text: element.text.trim().slice(0, MAX_ENCODED) });
+  }
+
+  /** @returns each request with its answers, as sent */
+  messages(): string[] {
+    return Array.from(this.#exchanges.values(), (messages) =>
+      messages
+        .map(messageOf)
+        .filter((message) => message !== '')
+        .join('\n\n'),
+    ).filter((text) => text !== '');
+  }
+}
+
+function recordOfIssue(issue: Issue): ReportRecord {
   const severity = textAt(issue, 'severity') ?? '';
   const confidence = textAt(issue, 'confidence') ?? '';
   if ([severity, confidence].some((word) => /^false positive$/i.test(word))) {
@@ -76,7 +119,7 @@ function recordOfIssue(issue: XmlElement): ReportRecord {
       referenceUrls: urlsIn(textAt(issue, 'references')),
       target: origin === undefined ? undefined : { url: origin },
       locations: locationsOf(issue, host, origin),
-      evidence: [...detailsOf(issue, details), ...messagesOf(issue)],
+      evidence: [...detailsOf(issue, details), ...issue.messages()],
     },
   };
 }
@@ -111,16 +154,6 @@ function locationsOf(
   return [{ type: 'url', value: url.href, ...(address === undefined ? {} : { address }) }];
 }
 
-/** @returns each request with its answers, as sent */
-function messagesOf(issue: XmlElement): string[] {
-  return elementsAt(issue, 'requestresponse').flatMap((exchange) => {
-    const messages = ['request', 'response'].flatMap((name) => elementsAt(exchange, name).map(messageOf));
-    const told = messages.filter((message) => message !== '').join('\n\n');
-    return told === '' ? [] : [told];
-  });
-}
-
 function messageOf({ attributes, text }: XmlElement): string {
-  if (attributes.base64 !== 'true') return text.trim();
-  return Buffer.from(text.trim().slice(0, MAX_ENCODED), 'base64').toString().trim();
+  return attributes.base64 === 'true' ? Buffer.from(text, 'base64').toString().trim() : text;
 }
