@@ -3,6 +3,8 @@ import type { ScannedHost } from '../../../domain/assets/host-scans.ts';
 import type { ObservedPort, PortRange } from '../../../domain/assets/port-observations.ts';
 import { PROTOCOLS } from '../../../domain/assets/ports.ts';
 import type { BoundedXml, ElementHandler } from '../../reading/bounded-xml.ts';
+import type { ReportedFinding, ReportRecord } from '../../report.ts';
+import { readScript } from './nmap-scripts.ts';
 
 type Attributes = Readonly<Record<string, string>>;
 
@@ -10,6 +12,7 @@ type Attributes = Readonly<Record<string, string>>;
 const STATES = ['open', 'closed', 'filtered', 'unfiltered', 'open|filtered', 'closed|filtered', 'unknown'];
 const MAX_PORTS = PROTOCOLS.length * 65_536;
 const MAX_RANGES = 100_000;
+const MAX_FINDINGS = 20_000;
 const MAX_NAME = 255;
 const MAX_BANNER = 1_024;
 const MAX_CPE = 512;
@@ -31,6 +34,10 @@ interface Draft {
   unlistedStates: Set<string>;
   /** Whether the scan got as far as ports. */
   scannedPorts: boolean;
+  /** What scripts found, and where. */
+  findings: (Omit<ReportedFinding, 'target'> & { port?: ObservedPort })[];
+  /** What scripts looked for and did not find. */
+  absent: number;
 }
 
 /** Understands the elements of a report. Whatever is not named here is passed over. */
@@ -41,6 +48,11 @@ export class NmapElements implements ElementHandler {
   #coverage: readonly PortRange[] = [];
   #hosts: ScannedHost[] = [];
   #lastHostEnd = -1;
+  /** What the hosts have beside ports, and how much of it the last one has. */
+  #records: ReportRecord[] = [];
+  #lastRecords = 0;
+  /** Whether scripts ran that look for vulnerabilities, so that what they no longer find is gone. */
+  #looksForVulnerabilities = false;
   #startedAt: number | undefined;
   #host: Draft | undefined;
   /** Where the host began, in characters. */
@@ -54,6 +66,14 @@ export class NmapElements implements ElementHandler {
     return hosts;
   }
 
+  /** @returns what was found on the hosts that were taken, and what of them was covered */
+  takeRecords(): ReportRecord[] {
+    const records = this.#records;
+    this.#records = [];
+    this.#lastRecords = 0;
+    return records;
+  }
+
   /** @returns another array only when there are more ranges than the last time */
   coverage(): readonly PortRange[] {
     if (this.#coverage.length < this.#ranges.length) this.#coverage = [...this.#ranges];
@@ -61,7 +81,9 @@ export class NmapElements implements ElementHandler {
   }
 
   dropHostAt(position: number): void {
-    if (this.#lastHostEnd === position) this.#hosts.pop();
+    if (this.#lastHostEnd !== position) return;
+    this.#hosts.pop();
+    this.#records.splice(this.#records.length - this.#lastRecords);
   }
 
   open(name: string, attributes: Attributes, depth: number): void {
@@ -87,6 +109,7 @@ export class NmapElements implements ElementHandler {
       this.xml.refuse(`The report begins with <${name.slice(0, 50)}> and not with <nmaprun>.`);
     }
     this.#startedAt = milliseconds(attributes.start);
+    this.#looksForVulnerabilities = /\s--script[= ]\S*(?:vuln|vulscan|cve)/.test(attributes.args ?? '');
   }
 
   #openPart(name: string, attributes: Attributes): void {
@@ -103,6 +126,8 @@ export class NmapElements implements ElementHandler {
       ordered: true,
       unlistedStates: new Set(),
       scannedPorts: false,
+      findings: [],
+      absent: 0,
     };
   }
 
@@ -122,6 +147,9 @@ export class NmapElements implements ElementHandler {
         break;
       case 'ports':
         host.scannedPorts = true;
+        break;
+      case 'script':
+        this.#readScript(attributes, host);
         break;
       case 'extraports':
         for (const state of STATES) if (state === attributes.state) host.unlistedStates.add(state);
@@ -149,8 +177,19 @@ export class NmapElements implements ElementHandler {
       case 'script':
         if (attributes.id === 'banner')
           port.banner = this.#clean(attributes.output, MAX_BANNER) ?? port.banner;
+        else if (this.#host !== undefined) this.#readScript(attributes, this.#host, port);
         break;
     }
+  }
+
+  #readScript({ id = '', output = '' }: Attributes, host: Draft, port?: ObservedPort): void {
+    if (!output.includes('CVE-')) return;
+    const { findings, absent } = readScript(id, output);
+    host.absent += absent;
+    for (const finding of findings)
+      host.findings.push(port === undefined ? finding : { ...finding, port });
+    if (host.findings.length > MAX_FINDINGS)
+      this.xml.refuse(`The scripts found more than ${MAX_FINDINGS} things on a host.`);
   }
 
   #newPort({ protocol, portid }: Attributes): ObservedPort {
@@ -197,8 +236,11 @@ export class NmapElements implements ElementHandler {
     ordered,
     unlistedStates,
     scannedPorts,
+    findings,
+    absent,
   }: Draft): void {
     this.#host = undefined;
+    this.#lastRecords = 0;
     if (status !== 'up') this.down += 1;
     if (status === 'down' && address !== undefined) {
       this.#hosts.push({ address, down: true, seenAt, ports: [], complete: true, unlistedStates: [] });
@@ -215,6 +257,15 @@ export class NmapElements implements ElementHandler {
       unlistedStates: [...unlistedStates],
     });
     this.#lastHostEnd = this.xml.position;
+    const before = this.#records.length;
+    for (const { port, ...finding } of findings) {
+      const at = port === undefined || !isProtocol(port.protocol) ? {} : portOf(port);
+      this.#records.push({ kind: 'finding', finding: { ...finding, target: { host: address, ...at }, seenAt } });
+    }
+    for (let count = 0; count < absent; count += 1) this.#records.push({ kind: 'skipped', reason: 'absent' });
+    if (this.#looksForVulnerabilities && scannedPorts && !timedOut)
+      this.#records.push({ kind: 'covered', target: { host: address } });
+    this.#lastRecords = this.#records.length - before;
   }
 
   #addCoverage({ protocol, services }: Attributes): void {
@@ -259,6 +310,8 @@ export class NmapElements implements ElementHandler {
 function isProtocol(text: string): text is ObservedPort['protocol'] {
   return PROTOCOLS.some((protocol) => protocol === text);
 }
+
+const portOf = ({ number, protocol }: ObservedPort) => ({ port: number, protocol });
 
 /** The later one stands where a port is there twice. */
 function eachOnce(ports: readonly ObservedPort[]): ObservedPort[] {

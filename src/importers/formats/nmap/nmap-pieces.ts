@@ -1,5 +1,6 @@
 import type { ScannedHost } from '../../../domain/assets/host-scans.ts';
 import type { PortRange } from '../../../domain/assets/port-observations.ts';
+import type { ReportRecord } from '../../report.ts';
 import { BoundedXml } from '../../reading/bounded-xml.ts';
 import { NmapElements } from './nmap-elements.ts';
 
@@ -7,6 +8,8 @@ import { NmapElements } from './nmap-elements.ts';
 export interface ReportPiece {
   /** The hosts that ended in it, and whether they were up or down. */
   hosts: ScannedHost[];
+  /** What scripts found on them, and what was covered. */
+  records: ReportRecord[];
   /** The ports that the scan covers, as far as the report has told. */
   coverage: readonly PortRange[];
   /** How many hosts are not up, so far. */
@@ -30,6 +33,7 @@ export async function* readNmapReport(chunks: AsyncIterable<Uint8Array>): AsyncG
   let bytes = 0;
   const piece = (): ReportPiece => ({
     hosts: elements.takeHosts(),
+    records: elements.takeRecords(),
     coverage: elements.coverage(),
     down: elements.down,
     bytes,

@@ -19,5 +19,6 @@ async function* readNmap(source: ReportSource): AsyncGenerator<ReportRecord, voi
       yield { kind: 'ports', ranges: piece.coverage };
     }
     for (const host of piece.hosts) yield { kind: 'host', host };
+    yield* piece.records;
   }
 }

@@ -1,0 +1,145 @@
+import type { Severity } from '../../../domain/vulnerabilities/catalogue.ts';
+import type { ReportedFinding } from '../../report.ts';
+import { severityOf, severityOfScore } from '../../reading/scores.ts';
+import { cvesIn, fenced, plainOf } from '../../reading/texts.ts';
+
+/** What a script says of a host or a port, but for where; `absent` counts what it looked for and did not find. */
+export interface ScriptFindings {
+  findings: Omit<ReportedFinding, 'target'>[];
+  absent: number;
+}
+
+/** They repeat what a server sends, which may name anything. */
+const ECHOES = new Set([
+  'banner',
+  'fingerprint-strings',
+  'http-comments-displayer',
+  'http-headers',
+  'http-title',
+  'ssh-hostkey',
+]);
+/** Where a script finds a CVE and says nothing of how grave it is. */
+const UNRATED: Severity = 'Medium';
+const MAX_REFERENCES = 20;
+const MAX_OUTPUT = 256 * 1024;
+
+/**
+ * Reads what a script of Nmap (NSE) writes for people, which is the same in every version: `vulners` and `vulscan` list
+ * identifiers, those of the library `vulns` tell a title and a state, and others name a CVE somewhere.
+ */
+export function readScript(id: string, output: string): ScriptFindings {
+  const text = output.slice(0, MAX_OUTPUT);
+  if (ECHOES.has(id) || !/CVE-\d{4}-\d{4}/i.test(text)) return { findings: [], absent: 0 };
+  if (id === 'vulners') return { findings: listedByVulners(text), absent: 0 };
+  if (id === 'vulscan') return { findings: listedByVulscan(text), absent: 0 };
+  const blocks = blocksOf(text);
+  if (blocks.length > 0) return told(id, blocks);
+  if (/\bnot vulnerable\b/i.test(text)) return { findings: [], absent: 1 };
+  const findings = cvesIn(text).map((cve) => ({
+    rule: cve,
+    title: `${cve} (${id})`,
+    severity: UNRATED,
+    cveIds: [cve],
+    evidence: [fenced(text.trim())],
+  }));
+  return { findings, absent: 0 };
+}
+
+/** Identifier, score, address, and whether it is an exploit, parted by tabs, below the CPE name that they are known for. */
+function listedByVulners(text: string): ScriptFindings['findings'] {
+  const found = new Map<string, { score: number; address: string; exploited: boolean; of: string }>();
+  const others: string[] = [];
+  let of = '';
+  for (const line of text.split('\n')) {
+    const heading = /^\s*(\S.{0,200}):\s*$/.exec(line);
+    if (heading !== null) {
+      of = heading[1] ?? '';
+      continue;
+    }
+    const [name = '', score = '', address = '', mark = ''] = line.trim().split(/\s+/);
+    const [cve] = cvesIn(name);
+    if (cve !== undefined && cve.length === name.length) {
+      found.set(cve, { score: Number(score), address, exploited: mark.includes('EXPLOIT'), of });
+    } else if (/^https?:\/\//.test(address)) others.push(address);
+  }
+  return Array.from(found, ([cve, { score, address, exploited, of: product }]) => {
+    const rated = score >= 0 && score <= 10;
+    return {
+      rule: cve,
+      title: product === '' ? cve : `${cve} in ${product.replace(/^cpe:\/[aoh]:/, '').replaceAll(':', ' ')}`,
+      severity: rated ? severityOfScore(score) : UNRATED,
+      ...(rated ? { cvssScore: score } : {}),
+      cveIds: [cve],
+      description: plainOf(
+        `The version of the service (${product}) is one that ${cve} is known for.` +
+          (exploited ? ' An exploit is known.' : ''),
+      ),
+      referenceUrls: [...(/^https?:\/\//.test(address) ? [address] : []), ...others.slice(0, MAX_REFERENCES)],
+    };
+  });
+}
+
+/** `[CVE-2013-2070] what it is` below the name of each database. */
+function listedByVulscan(text: string): ScriptFindings['findings'] {
+  const found = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    const [, id = '', title = ''] = /^\s*\[(CVE-\d{4}-\d{4,19})\]\s*(.*)$/i.exec(line) ?? [];
+    if (id !== '' && !found.has(id.toUpperCase())) found.set(id.toUpperCase(), title.trim());
+  }
+  return Array.from(found, ([cve, title]) => ({
+    rule: cve,
+    title: title === '' ? cve : `${cve}: ${title.slice(0, 200)}`,
+    severity: UNRATED,
+    cveIds: [cve],
+    ...(title === '' ? {} : { description: plainOf(title) }),
+  }));
+}
+
+interface Block {
+  title: string;
+  state: string;
+  text: string;
+}
+
+/** What the library `vulns` writes: a title, its state on the next line, and more of it. */
+function blocksOf(text: string): Block[] {
+  const lines = text.split('\n');
+  const starts = lines.flatMap((line, at) => (at > 0 && /^\s*State: /.test(line) ? [at - 1] : []));
+  return starts.map((start, index) => ({
+    title: lines[start]?.trim() ?? '',
+    state: lines[start + 1]?.trim().slice('State: '.length) ?? '',
+    text: lines
+      .slice(start, starts[index + 1])
+      .map((line) => line.trim())
+      .join('\n')
+      .trim(),
+  }));
+}
+
+function told(id: string, blocks: readonly Block[]): ScriptFindings {
+  const findings: ScriptFindings['findings'] = [];
+  let absent = 0;
+  for (const { title, state, text } of blocks) {
+    if (/^(NOT VULNERABLE|UNKNOWN)/i.test(state)) {
+      absent += 1;
+      continue;
+    }
+    const [, risk] = /Risk factor:\s*(\w+)/i.exec(text) ?? [];
+    const [, score] = /CVSS(?:v2)?:\s*(\d{1,2}(?:\.\d)?)/i.exec(text) ?? [];
+    const cvssScore = score === undefined || Number(score) > 10 ? undefined : Number(score);
+    const rated = cvssScore === undefined ? UNRATED : severityOfScore(cvssScore);
+    for (const cve of cvesIn(/^IDs:.*$/m.exec(text)?.[0] ?? text)) {
+      findings.push({
+        rule: cve,
+        title: title === '' ? `${cve} (${id})` : title,
+        severity: severityOf(risk) ?? rated,
+        ...(cvssScore === undefined ? {} : { cvssScore }),
+        cveIds: [cve],
+        description: plainOf(text),
+        referenceUrls: Array.from(text.matchAll(/^https?:\/\/\S+$/gm), ([address]) => address),
+        evidence: [fenced(text)],
+      });
+    }
+  }
+  return { findings, absent };
+}
