@@ -12,10 +12,18 @@ import { trivy } from './trivy/trivy.ts';
 import { wapiti } from './wapiti/wapiti.ts';
 import { zap } from './zap/zap.ts';
 import type { Format } from '../report.ts';
+import { csv } from './csv/csv.ts';
+import { generic } from './generic/generic.ts';
+import { httpx } from './httpx/httpx.ts';
+import { masscan } from './masscan/masscan.ts';
+import { naabu } from './naabu/naabu.ts';
 
 /** Every format that can be imported: one line each, in the order in which people are told of them. */
 export const FORMATS: readonly Format[] = [
   nmap,
+  masscan,
+  naabu,
+  httpx,
   nuclei,
   sarif,
   zap,
@@ -28,6 +36,8 @@ export const FORMATS: readonly Format[] = [
   wapiti,
   cyclonedx,
   npmAudit,
+  generic,
+  csv,
 ];
 
 export function formatNamed(name: string): Format | undefined {

@@ -186,8 +186,7 @@ export class NmapElements implements ElementHandler {
     if (!output.includes('CVE-')) return;
     const { findings, absent } = readScript(id, output);
     host.absent += absent;
-    for (const finding of findings)
-      host.findings.push(port === undefined ? finding : { ...finding, port });
+    for (const finding of findings) host.findings.push(port === undefined ? finding : { ...finding, port });
     if (host.findings.length > MAX_FINDINGS)
       this.xml.refuse(`The scripts found more than ${MAX_FINDINGS} things on a host.`);
   }
@@ -260,7 +259,10 @@ export class NmapElements implements ElementHandler {
     const before = this.#records.length;
     for (const { port, ...finding } of findings) {
       const at = port === undefined || !isProtocol(port.protocol) ? {} : portOf(port);
-      this.#records.push({ kind: 'finding', finding: { ...finding, target: { host: address, ...at }, seenAt } });
+      this.#records.push({
+        kind: 'finding',
+        finding: { ...finding, target: { host: address, ...at }, seenAt },
+      });
     }
     for (let count = 0; count < absent; count += 1) this.#records.push({ kind: 'skipped', reason: 'absent' });
     if (this.#looksForVulnerabilities && scannedPorts && !timedOut)

@@ -1,0 +1,111 @@
+import { delimiterOf, readCsvRows } from '../../reading/csv-rows.ts';
+import { bestCvss, severityOf, severityOfScore } from '../../reading/scores.ts';
+import { portNumberOf, protocolOf } from '../../reading/scanned-hosts.ts';
+import { cvesIn, cwesIn, fenced, plainOf } from '../../reading/texts.ts';
+import { timeOf } from '../../reading/times.ts';
+import { originOf } from '../../identity.ts';
+import {
+  type ColumnMapping,
+  type Format,
+  ReportError,
+  type ReportedFinding,
+  type ReportRecord,
+  type Target,
+} from '../../report.ts';
+import { ruleOfTitle } from '../generic/generic.ts';
+import { CSV_MEMBERS, type CsvMember, isCsvMember, usualMapping } from './columns.ts';
+
+/** CSV of findings: the first row names the columns; a mapping says which is what, else their usual names do. */
+export const csv: Format = {
+  name: 'csv',
+  title: 'CSV with a column for each of our members',
+  findings: true,
+  recognise({ text }) {
+    const [header = ''] = text.split('\n', 1);
+    if (header.length > 10_000 || /^\s*[<[{]/.test(header)) return false;
+    const columns = header.split(delimiterOf(header)).map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
+    const { title, severity } = usualMapping(columns);
+    return title !== undefined && severity !== undefined;
+  },
+  async *read(source, { mapping }) {
+    let columns: ColumnMapping | undefined;
+    for await (const found of readCsvRows(source())) {
+      const at = { line: found.line };
+      if ('fault' in found) {
+        yield { kind: 'skipped', reason: found.fault, at };
+        continue;
+      }
+      columns ??= columnsOf(Object.keys(found.row), mapping);
+      yield recordOf(found.row, columns, found.line);
+    }
+  },
+};
+
+/** @throws ReportError where the mapping names what is not there, or no column is the title */
+function columnsOf(names: readonly string[], mapping: ColumnMapping | undefined): ColumnMapping {
+  const columns = mapping ?? usualMapping(names);
+  for (const [member, column] of Object.entries(columns)) {
+    if (!isCsvMember(member)) {
+      const known = Object.keys(CSV_MEMBERS).join(', ');
+      throw new ReportError(`The mapping names "${member.slice(0, 50)}", which is none of ${known}.`);
+    }
+    if (!names.includes(column))
+      throw new ReportError(`The report has no column "${column.slice(0, 100)}".`, { line: 1 });
+  }
+  if (columns.title === undefined) {
+    throw new ReportError('No column is the title of a finding; a mapping can name one.', { line: 1 });
+  }
+  return columns;
+}
+
+function recordOf(row: Readonly<Record<string, string>>, columns: ColumnMapping, line: number): ReportRecord {
+  const cell = (member: CsvMember): string | undefined => {
+    const text = row[columns[member] ?? '']?.trim();
+    return columns[member] === undefined || text === '' ? undefined : text;
+  };
+  const title = cell('title');
+  if (title === undefined) return { kind: 'skipped', reason: 'no title', at: { line } };
+  const cvss = bestCvss([{ vector: cell('cvss_vector'), score: cell('cvss_score') }]);
+  const severity =
+    severityOf(cell('severity')) ??
+    (cvss.cvssScore === undefined ? undefined : severityOfScore(cvss.cvssScore));
+  if (severity === undefined) return { kind: 'skipped', reason: 'no severity that is known', at: { line } };
+  const text = (member: CsvMember): string | undefined => {
+    const plain = cell(member);
+    return plain === undefined ? undefined : plainOf(plain);
+  };
+  const evidence = cell('evidence');
+  const fingerprint = cell('fingerprint');
+  const finding: ReportedFinding = {
+    rule: cell('rule') ?? ruleOfTitle(title),
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+    title,
+    severity,
+    description: text('description'),
+    impact: text('impact'),
+    recommendedFix: text('recommended_fix'),
+    cveIds: cvesIn(cell('cve_ids') ?? ''),
+    cweIds: cwesIn((cell('cwe_ids') ?? '').replace(/(^|[\s,;])(?=\d)/g, '$1CWE-')),
+    ...cvss,
+    referenceUrls: cell('reference_urls')?.match(/\bhttps?:\/\/[^\s<>"',;]{1,2000}/g) ?? [],
+    evidence: evidence === undefined ? [] : [fenced(evidence)],
+    target: targetOf(cell),
+    seenAt: timeOf(cell('seen_at')),
+  };
+  return { kind: 'finding', finding, at: { line } };
+}
+
+function targetOf(cell: (member: CsvMember) => string | undefined): Target | undefined {
+  const url = cell('url') ?? cell('host');
+  if (url !== undefined && originOf(url) !== undefined) return { url };
+  const host = cell('host');
+  const port = portNumberOf(cell('port'));
+  if (host !== undefined) {
+    return port === undefined || port === 0
+      ? { host }
+      : { host, port, protocol: protocolOf(cell('protocol')) ?? 'tcp' };
+  }
+  const [path, name] = [cell('file'), cell('package')];
+  const artifact = path ?? name;
+  return artifact === undefined ? undefined : { artifact, path, package: name };
+}

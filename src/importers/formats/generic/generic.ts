@@ -1,0 +1,150 @@
+import { assetOf } from '../../identity.ts';
+import {
+  isObject,
+  listOf,
+  membersOf,
+  type Members,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../reading/json-members.ts';
+import { readJsonPieces } from '../../reading/json-pieces.ts';
+import { bestCvss, severityOf, severityOfScore } from '../../reading/scores.ts';
+import { fenced } from '../../reading/texts.ts';
+import { timeOf } from '../../reading/times.ts';
+import type { Format, Place, ReportedFinding, ReportedLocation, ReportRecord, Target } from '../../report.ts';
+import { endpointOf } from './endpoints.ts';
+
+/** What other platforms mark so is no finding; the first that is set is the reason. */
+const SETTLED = {
+  false_p: 'false positive',
+  duplicate: 'duplicate',
+  out_of_scope: 'out of scope',
+  risk_accepted: 'risk accepted',
+  is_mitigated: 'mitigated',
+};
+
+/**
+ * The generic findings JSON of DefectDojo (its "Generic Findings Import"), and the pages of findings that its API gives
+ * (`/api/v2/findings/`). Texts are Markdown there as well.
+ */
+export const generic: Format = {
+  name: 'generic',
+  title: 'Generic findings JSON (DefectDojo)',
+  findings: true,
+  recognise({ json }) {
+    if (!isObject(json)) return false;
+    if (Array.isArray(json.findings)) return json.findings.length === 0 || isFinding(json.findings[0]);
+    const [first] = listOf(json.results);
+    return isFinding(first) && membersOf(first).numerical_severity !== undefined;
+  },
+  async *read(source) {
+    for await (const { value, offset } of readJsonPieces(source(), ['findings.*', 'results.*']))
+      yield* recordsOf(membersOf(value), { offset });
+  },
+};
+
+function isFinding(value: unknown): boolean {
+  const { title, severity } = membersOf(value);
+  return typeof title === 'string' && typeof severity === 'string';
+}
+
+function* recordsOf(item: Members, at: Place): Generator<ReportRecord> {
+  const title = textOf(item.title);
+  const settled = Object.entries(SETTLED).find(([name]) => item[name] === true);
+  if (settled !== undefined || item.active === false) {
+    yield { kind: 'skipped', reason: settled?.[1] ?? 'inactive', at };
+  } else if (title === undefined) {
+    yield { kind: 'skipped', reason: 'no title', at };
+  } else {
+    const finding = findingOf(item, title);
+    for (const place of placesOf(item)) yield { kind: 'finding', finding: { ...finding, ...place }, at };
+  }
+}
+
+function findingOf(item: Members, title: string): ReportedFinding {
+  const cvss = bestCvss([
+    { vector: item.cvssv4, score: item.cvssv4_score, version: '4.0' },
+    { vector: item.cvssv3, score: item.cvssv3_score, version: '3.0' },
+  ]);
+  const fingerprint = textOf(item.unique_id_from_tool);
+  const evidence = [item.param, item.payload].map(textOf).filter((text) => text !== undefined);
+  return {
+    rule: textOf(item.vuln_id_from_tool) ?? ruleOfTitle(title),
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+    title,
+    severity:
+      severityOf(item.severity) ??
+      (cvss.cvssScore === undefined ? 'Informational' : severityOfScore(cvss.cvssScore)),
+    description: sections(item),
+    impact: textOf(item.impact),
+    recommendedFix: textOf(item.mitigation),
+    cveIds: [...textsOf(item.cve), ...identifiersOf(item.vulnerability_ids)],
+    cweIds: [...textsOf(item.cwe), ...identifiersOf(item.cwes)]
+      .map((text) => text.replace(/^(?=\d+$)/, 'CWE-'))
+      .filter((text) => text !== 'CWE-0'),
+    ...cvss,
+    referenceUrls: textsOf(item.references).flatMap(
+      (text) => text.match(/\bhttps?:\/\/[^\s<>()"'\]]{1,2000}/g) ?? [],
+    ),
+    evidence: evidence.map(fenced),
+    seenAt: timeOf(item.date),
+  };
+}
+
+/** @returns the rule of a finding that has none: its title, without regard to case and space */
+export function ruleOfTitle(title: string): string {
+  return title.toLowerCase().replace(/\s+/g, ' ').trim();
+}
+
+function sections(item: Members): string | undefined {
+  const parts = [textOf(item.description)];
+  const steps = textOf(item.steps_to_reproduce);
+  if (steps !== undefined) parts.push(`**Steps to reproduce**\n\n${steps}`);
+  const reasons = textOf(item.severity_justification);
+  if (reasons !== undefined) parts.push(`**Why this severity**\n\n${reasons}`);
+  const told = parts.filter((part) => part !== undefined);
+  return told.length === 0 ? undefined : told.join('\n\n');
+}
+
+/** A list of texts, or of objects as the API of DefectDojo has them. */
+function identifiersOf(value: unknown): string[] {
+  return listOf(value).flatMap((one) =>
+    isObject(one) ? textsOf(one.vulnerability_id ?? one.cwe) : textsOf(one),
+  );
+}
+
+type PlaceOf = Pick<ReportedFinding, 'target' | 'locations'>;
+
+/** @returns one place an asset, with all that was seen on it; one without a target where nothing is told */
+function placesOf(item: Members): PlaceOf[] {
+  const places = new Map<string, { target: Target; locations: ReportedLocation[] }>();
+  for (const endpoint of listOf(item.endpoints)) {
+    const found = endpointOf(endpoint);
+    if (found === undefined) continue;
+    const asset = assetOf(found.target);
+    const port = 'host' in found.target ? (found.target.port ?? '') : '';
+    const key = `${asset?.location ?? ''} ${port}`;
+    const place = places.get(key);
+    if (place === undefined) places.set(key, { target: found.target, locations: [found.location] });
+    else place.locations.push(found.location);
+  }
+  if (places.size > 0) return [...places.values()];
+  const path = textOf(item.file_path);
+  const component = textOf(item.component_name);
+  const artifact = textOf(item.service) ?? path ?? component;
+  if (artifact === undefined) return [{}];
+  const line = numberOf(item.line);
+  const where = path ?? [component, textOf(item.component_version)].filter(Boolean).join(' ');
+  return [
+    {
+      target: { artifact, path, package: component },
+      locations: [
+        {
+          type: 'file',
+          value: line === undefined || path === undefined ? where || artifact : `${path}:${line}`,
+        },
+      ],
+    },
+  ];
+}

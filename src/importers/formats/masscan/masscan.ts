@@ -1,0 +1,124 @@
+import type { ObservedPort } from '../../../domain/assets/port-observations.ts';
+import { withFirstCharacter } from '../../reading/first-character.ts';
+import { isObject, listOf, membersOf, textOf } from '../../reading/json-members.ts';
+import { readJsonLines } from '../../reading/json-lines.ts';
+import { readJsonPieces } from '../../reading/json-pieces.ts';
+import {
+  addressOf,
+  hostOfPorts,
+  observedPort,
+  portNumberOf,
+  protocolOf,
+} from '../../reading/scanned-hosts.ts';
+import { timeOf } from '../../reading/times.ts';
+import { readXmlPieces, type XmlElement } from '../../reading/xml-pieces.ts';
+import type { Format, Place, ReportRecord } from '../../report.ts';
+
+const STATES = ['open', 'closed'];
+
+/**
+ * Masscan's XML (`-oX`), JSON (`-oJ`) and JSON Lines (`-oD`), after its `out-xml.c`, `out-json.c` and `out-ndjson.c`. Its
+ * JSON may have a comma before its end, and an old one ends with `{finished: 1}`, which is none.
+ */
+export const masscan: Format = {
+  name: 'masscan',
+  title: 'Masscan XML or JSON',
+  findings: false,
+  recognise({ root, json, text }) {
+    if (root !== undefined) return root.name === 'nmaprun' && root.attributes.scanner === 'masscan';
+    // What an old one ends with makes all of it no JSON.
+    if (json === undefined) return /^\s*\[\s*\{\s*"ip":\s*"[\d.a-f:]{2,45}",[^{}]{0,200}"ports":/.test(text);
+    const first = Array.isArray(json) ? json[0] : json;
+    if (!isObject(first) || addressOf(first.ip) === undefined) return false;
+    return Array.isArray(json) ? Array.isArray(first.ports) : first.rec_type !== undefined;
+  },
+  async *read(source) {
+    const { first, all } = await withFirstCharacter(source());
+    if (first === '<') yield* readXml(all);
+    else if (first === '[') yield* readJson(all);
+    else yield* readLines(all);
+  },
+};
+
+async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord, void> {
+  for await (const { element, line } of readXmlPieces(chunks, {
+    roots: ['nmaprun'],
+    paths: ['nmaprun.host'],
+  })) {
+    const child = (parent: XmlElement | undefined, name: string) =>
+      parent?.children.find((one) => one.name === name);
+    const ports = child(element, 'ports')?.children.map((port) => {
+      const service = child(port, 'service')?.attributes;
+      return portOf(
+        port.attributes.portid,
+        port.attributes.protocol,
+        child(port, 'state')?.attributes.state,
+        service?.name,
+        service?.banner,
+      );
+    });
+    const { addr } = child(element, 'address')?.attributes ?? {};
+    yield recordOf(addr, ports ?? [], element.attributes.endtime, { line });
+  }
+}
+
+async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord, void> {
+  const options = { trailingCommas: true, parse: parseRecord };
+  for await (const { value, offset } of readJsonPieces(chunks, ['*'], options)) {
+    const host = membersOf(value);
+    if (host.finished !== undefined) continue;
+    const ports = listOf(host.ports).map((port) => {
+      const { port: number, proto, status, service } = membersOf(port);
+      const { name, banner } = membersOf(service);
+      return portOf(number, proto, status, name, banner);
+    });
+    yield recordOf(host.ip, ports, host.timestamp, { offset });
+  }
+}
+
+async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord, void> {
+  for await (const found of readJsonLines(chunks)) {
+    const at = { line: found.line };
+    if ('fault' in found) {
+      yield { kind: 'skipped', reason: found.fault, at };
+      continue;
+    }
+    const { ip, timestamp, port, proto, data } = membersOf(found.value);
+    const { status, service_name: name, banner } = membersOf(data);
+    yield recordOf(ip, [portOf(port, proto, status, name, banner)], timestamp, at);
+  }
+}
+
+function parseRecord(text: string): unknown {
+  return /^\{\s*finished\s*:/.test(text) ? { finished: 1 } : JSON.parse(text);
+}
+
+function portOf(
+  number: unknown,
+  protocol: unknown,
+  state: unknown,
+  service: unknown,
+  banner: unknown,
+): ObservedPort | undefined {
+  const port = portNumberOf(number);
+  const name = protocolOf(protocol);
+  if (port === undefined || name === undefined) return undefined;
+  const known = textOf(state) ?? 'open';
+  if (!STATES.includes(known)) return undefined;
+  // The title of a page is no service.
+  const told = textOf(service) === 'title' ? 'http' : textOf(service);
+  return observedPort(name, port, { state: known, service: told, banner: textOf(banner) });
+}
+
+function recordOf(
+  ip: unknown,
+  ports: readonly (ObservedPort | undefined)[],
+  time: unknown,
+  at: Place,
+): ReportRecord {
+  const address = addressOf(ip);
+  if (address === undefined) return { kind: 'skipped', reason: 'no address', at };
+  const known = ports.filter((port) => port !== undefined);
+  if (known.length === 0) return { kind: 'skipped', reason: 'no port', at };
+  return { kind: 'host', host: hostOfPorts(address, known, { seenAt: timeOf(time) }) };
+}

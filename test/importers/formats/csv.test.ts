@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { usualMapping } from '../../../src/importers/formats/csv/columns.ts';
+import { csv } from '../../../src/importers/formats/csv/csv.ts';
+import { identityOf } from '../../../src/importers/identity.ts';
+import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
+
+describeFormat(csv);
+
+it('reads the columns that a mapping names, and no others', async () => {
+  const text = 'A,B,Host,Severity\nOne,critical,192.0.2.1,low\n';
+  const mapping = { title: 'A', severity: 'B' };
+  const [finding] = await findingsOf(csv, text, mapping);
+  expect(finding).toMatchObject({ title: 'One', severity: 'Critical', target: undefined });
+});
+
+it.each([
+  [{ title: 'X' }, /no column "X"/],
+  [{ titel: 'A' }, /names "titel", which is none of title, severity/],
+  [{ severity: 'A' }, /No column is the title/],
+  [undefined, /No column is the title/],
+])('refuses the mapping %j', async (mapping, message) => {
+  const { records, error } = await readRecords(csv, 'A,B\n1,2\n', mapping === undefined ? {} : { mapping });
+  expect(records).toEqual([]);
+  expect(error?.message).toMatch(message);
+});
+
+it('knows the usual names of columns, each once', () => {
+  expect(usualMapping(['Vulnerability Name', 'Risk_Level', 'IP', 'CVSS Score', 'Notes', 'Name'])).toEqual({
+    title: 'Name',
+    severity: 'Risk_Level',
+    host: 'IP',
+    cvss_score: 'CVSS Score',
+  });
+});
+
+it('takes rows of one title on one site for one finding, without regard to case and space', async () => {
+  const rows = [
+    'Open  Redirect,high,https://a.example/x',
+    'open redirect,low,https://a.example/y',
+    'Other,low,https://a.example/x',
+  ];
+  const findings = await findingsOf(csv, `Title,Severity,URL\n${rows.join('\n')}\n`);
+  const [one, again, other] = findings.map((finding) => identityOf(finding, 'csv'));
+  expect(again).toBe(one);
+  expect(other).not.toBe(one);
+});

@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import { endpointOf } from '../../../src/importers/formats/generic/endpoints.ts';
+import { generic } from '../../../src/importers/formats/generic/generic.ts';
+import { identityOf } from '../../../src/importers/identity.ts';
+import { describeFormat, findingsOf } from '../format-harness.ts';
+
+describeFormat(generic);
+
+const identities = async (...items: object[]) => {
+  const whole = items.map((item) => ({ title: 'A title', severity: 'Low', description: '', ...item }));
+  const findings = await findingsOf(generic, JSON.stringify({ findings: whole }));
+  return findings.map((finding) => identityOf(finding, 'generic'));
+};
+
+it('knows a finding by its id within the tool, else by rule or title and place', async () => {
+  const [first, moved, second] = await identities(
+    { unique_id_from_tool: 'a', file_path: 'x' },
+    { unique_id_from_tool: 'a', title: 'Other', file_path: 'y' },
+    { unique_id_from_tool: 'b', file_path: 'x' },
+  );
+  expect(moved).toBe(first);
+  expect(second).not.toBe(first);
+  const places = await identities(
+    { file_path: 'x', line: 1 },
+    { file_path: 'x', line: 9, title: ' a  TITLE' },
+    { file_path: 'y' },
+    { vuln_id_from_tool: 'R', file_path: 'x' },
+    { endpoints: ['192.0.2.1:80', '192.0.2.1:80'] },
+    { endpoints: ['192.0.2.1:81'] },
+  );
+  expect(places[1]).toBe(places[0]);
+  expect(new Set(places).size).toBe(5);
+});
+
+it.each([
+  ['https://a.example/x?y=1', { url: 'https://a.example/x?y=1' }],
+  ['a.example', { host: 'a.example' }],
+  ['a.example/path', { host: 'a.example' }],
+  ['ssh://user@192.0.2.1:2222', { host: '192.0.2.1', port: 2222, protocol: 'tcp' }],
+  ['udp://192.0.2.1:53', { host: '192.0.2.1', port: 53, protocol: 'udp' }],
+  ['[2001:DB8::1]:443', { host: '2001:db8::1', port: 443, protocol: 'tcp' }],
+  [{ protocol: 'https', host: 'a.example', path: 'x', query: 'y' }, { url: 'https://a.example/x?y' }],
+  [
+    { host: '192.0.2.1', port: '80' },
+    { host: '192.0.2.1', port: 80, protocol: 'tcp' },
+  ],
+  ['', undefined],
+  ['not a host', undefined],
+  [17, undefined],
+  [{}, undefined],
+])('reads the endpoint %j', (endpoint, target) => {
+  expect(endpointOf(endpoint)?.target).toEqual(target);
+});

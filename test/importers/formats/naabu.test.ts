@@ -1,0 +1,4 @@
+import { naabu } from '../../../src/importers/formats/naabu/naabu.ts';
+import { describeFormat } from '../format-harness.ts';
+
+describeFormat(naabu);
