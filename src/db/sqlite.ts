@@ -99,7 +99,7 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
 async function beginImmediate(writer: Connection, timeout: number): Promise<void> {
   const deadline = Date.now() + timeout;
   writer.exec('pragma busy_timeout = 0');
-  for (let pause = 1; ; pause = Math.min(pause * 2, 20)) {
+  for (let pause = 1; ; pause = Math.min(pause * 2, 4)) {
     try {
       writer.exec('begin immediate');
       return;
