@@ -17,7 +17,7 @@ export function registerAssessment(program: Command): void {
   addCommand(family, 'create [uid]', {
     description: 'Create an assessment of an organization',
     notes:
-      'A uid is 1 to 50 lowercase letters, digits, - and _. It stands in the addresses of the API and stays. Absent, it is made up.',
+      'A uid is 1 to 50 lowercase letters, digits, - and _. It stands in the addresses of the API and stays.\nAbsent, it is made up.',
     examples: [['assay assessment create acme-web-2026 --organization acme --name "Web 2026"']],
   })
     .requiredOption('--organization <uid>', 'the organization that it belongs to')

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { commandLine } from '../auth/callers.ts';
 import { importReport } from '../importers/nmap-ingest.ts';
 import { readNmapReportInThread } from '../importers/nmap-thread.ts';
-import { addCommand, addFamily, type CommonOptions } from './command.ts';
+import type { Flags } from '../config.ts';
 import { io } from './io.ts';
 import { withContext } from './open.ts';
 import { requireOrganization } from './organization.ts';
@@ -14,36 +14,19 @@ import { Refusal, refusalOf } from './refusal.ts';
 /** Small enough that a chunk and what becomes of it stay in the young generation of the heap. */
 const CHUNK_BYTES = 64 * 1024;
 
-interface ImportOptions extends CommonOptions {
-  organization: string;
+interface HostFlags extends Flags {
+  organization?: string;
+  json?: boolean;
 }
 
-export function registerImport(program: Command): void {
-  const family = addFamily(program, 'import', 'Bring what scanners found into an organization');
-
-  addCommand(family, 'nmap <file>', {
-    description: 'Import hosts and their ports from a report of "nmap -oX"; "-" reads standard input',
-    notes:
-      'A host is known by its address. A second scan updates what it saw, and marks as closed what it covered and no\n' +
-      'longer found open, and every port of a host that was down; an older report never overwrites what a newer scan saw.\n' +
-      'Reports of any size are read as they come in. When one is cut off or broken, everything up to the last whole host\n' +
-      'is kept. Ends with a table of the first hosts that were up; --json lists all of them.',
-    examples: [
-      ['assay import nmap scan.xml --organization acme', ''],
-      ['nmap -sV -oX - 192.0.2.0/24 | assay import nmap - --organization acme', 'while it scans'],
-      ['zcat scan.xml.gz | assay import nmap - --organization acme', ''],
-    ],
-  })
-    .requiredOption('--organization <uid>', 'whose hosts they are')
-    .action((file: string, options: ImportOptions, command: Command) => importNmap(file, options, command));
-}
-
-async function importNmap(
+/** Imports the hosts of one report into the data folder while it is read, and lists them. */
+export async function importNmap(
   file: string,
-  { organization: uid, json, ...flags }: ImportOptions,
+  { organization: uid, json, data }: HostFlags,
   command: Command,
 ): Promise<void> {
-  await withContext(flags, async ({ db, clock }) => {
+  if (uid === undefined) command.error("error: required option '--organization <uid>' not specified");
+  await withContext(data === undefined ? {} : { data }, async ({ db, clock }) => {
     const organization = await requireOrganization(db.read, uid);
     const { chunks, size } = file === '-' ? standardInput() : await openReport(file);
     const { showProgress } = await import('./import-progress.ts');

@@ -8,6 +8,8 @@ interface Noun {
   description: string;
   verbs: Readonly<Record<string, Verb | string>>;
   nouns?: Readonly<Record<string, Noun>>;
+  /** Operations that commands of their own call, or do without. */
+  own?: readonly string[];
 }
 
 const VULNERABILITY = '/v1/vulnerabilities/{}';
@@ -244,18 +246,16 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
     },
   },
   import: {
-    description: 'Reports of scanners',
+    description: 'Import reports of scanners',
     verbs: {
       list: {
         calls: 'GET /v1/imports',
         columns: ['id', 'state', 'format', 'file', 'assessment_id', 'created_at', 'result'],
       },
       get: 'GET /v1/imports/{}',
-      create: 'POST /v1/imports',
-      events: 'GET /v1/imports/{}/events',
       cancel: 'POST /v1/imports/{}/cancel',
-      undo: 'POST /v1/imports/{}/undo',
     },
+    own: ['POST /v1/imports', 'GET /v1/imports/{}/events', 'POST /v1/imports/{}/undo'],
   },
   organization: {
     description: 'Organizations, which are the tenants, and groups of them',
@@ -278,8 +278,9 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
 };
 
 /** @returns what the commands of a noun call */
-export function callsOf({ verbs, nouns = {} }: Noun): string[] {
+export function callsOf({ verbs, nouns = {}, own = [] }: Noun): string[] {
   return [
+    ...own,
     ...Object.values(verbs).map((verb) => (typeof verb === 'string' ? verb : verb.calls)),
     ...Object.values(nouns).flatMap(callsOf),
   ];

@@ -133,8 +133,13 @@ function addFlags(command: Command, operation: DescribedOperation, flags: readon
   }
   if (isDownload(operation))
     command.addOption(new Option('--output <file>', 'where to write it; "-" is standard output'));
-  for (const option of PLACE) command.addOption(new Option(option.flags, option.description));
+  addPlace(command);
   return added;
+}
+
+/** Adds the options that name a server. */
+export function addPlace(command: Command): void {
+  for (const option of PLACE) command.addOption(new Option(option.flags, option.description));
 }
 
 /** What faults call the parts of a request, and the options that fill them. */

@@ -107,7 +107,7 @@ function parse(given: string, kind: Kind, allowed: readonly string[] | undefined
 }
 
 /** @returns the choice that was meant, whatever its case */
-function choiceOf(given: string, allowed: readonly string[]): string {
+export function choiceOf(given: string, allowed: readonly string[]): string {
   const meant =
     allowed.find((one) => one === given) ?? allowed.find((one) => one.toLowerCase() === given.toLowerCase());
   if (meant === undefined) throw new InvalidArgumentError(`Allowed choices are ${allowed.join(', ')}.`);

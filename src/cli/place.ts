@@ -64,20 +64,26 @@ export function originOf(text: string): string {
   return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
 }
 
-/** Runs `work` with the operations of the server that the flags lead to, or of the data folder in this process. */
+/**
+ * Runs `work` with the operations of the server that the flags lead to, or of the data folder in this process.
+ * @param options whether imports are done meanwhile, which the operations of the data folder leave to others
+ */
 export async function withOperations<T>(
   flags: PlaceFlags,
   work: (client: AnyClient) => Promise<T>,
+  { doesImports = false } = {},
 ): Promise<T> {
   const place = serverOf(flags);
   if (place === undefined)
     return withContext(flags, async (context) => {
       const operations = await openOperations(context);
+      const imports = doesImports ? operations.doImports() : undefined;
       try {
         return await work(
           createClientOf<AnyPaths>({ server: 'http://operations.invalid', fetch: inProcess(operations) }),
         );
       } finally {
+        await imports?.close();
         await operations.close();
       }
     });

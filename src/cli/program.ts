@@ -6,7 +6,7 @@ import { registerClient } from './client.ts';
 import { AssayCommand } from './command.ts';
 import { registerCompletion } from './completion.ts';
 import { registerDemo } from './demo.ts';
-import { registerImport } from './import-nmap.ts';
+import { registerImport } from './import.ts';
 import { type Io, io, withIo } from './io.ts';
 import { registerKeys } from './keys.ts';
 import { registerLogin } from './login.ts';
@@ -86,6 +86,8 @@ export function buildProgram(): Command {
         ),
     })
     .exitOverride()
+    // Options belong to the command that they stand behind.
+    .enablePositionalOptions()
     .addHelpText('after', OVERVIEW);
   for (const register of REGISTER) register(program);
   return program;

@@ -77,7 +77,7 @@ function headingOf(name: string): string {
 }
 
 /** What tells one thing from another, of those that are a part of a row. */
-const NAMES = ['name', 'email', 'uid', 'text', 'title', 'id', 'kind'];
+const NAMES = ['name', 'filename', 'email', 'uid', 'text', 'title', 'id', 'kind'];
 
 /** @returns a value in a few words */
 export function cellOf(value: unknown): string {

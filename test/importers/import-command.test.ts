@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CommandLine, startCommandLine } from '../cli/command-line.ts';
@@ -86,7 +86,12 @@ describe('assay import nmap', () => {
       1,
       /There is no file .*missing\.xml/,
     ],
-    ['a folder', () => [folder, '--organization', 'acme'], 1, /is a folder/],
+    [
+      'a folder without files',
+      () => [mkdtempSync(join(folder, 'empty-')), '--organization', 'acme'],
+      1,
+      /There is no file in/,
+    ],
     [
       'an unknown organization',
       () => [join(folder, 'missing.xml'), '--organization', 'nobody'],

@@ -1,0 +1,128 @@
+import { createReadStream, createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { io } from './io.ts';
+import { codeOf, Refusal } from './refusal.ts';
+
+/** A report on this machine. */
+export interface ReportFile {
+  /** Where it lies. */
+  path: string;
+  /** As it is told to people: the path that was typed, or the name in a folder that was. */
+  shown: string;
+  /** As the import calls it. */
+  name: string;
+}
+
+/** How often a watched folder is looked at, and how long a file has to rest until it counts as whole, in milliseconds. */
+const LOOK_EVERY = 1_000;
+const REST = 2_000;
+
+/**
+ * @param words files, folders, and "-" for standard input
+ * @returns the reports that they name, in their order, those of a folder by name; what begins with a dot is left out, and
+ *   so are the folders in it
+ * @throws Refusal for what is not there, and a folder without a file
+ */
+export async function reportsOf(words: readonly string[]): Promise<ReportFile[]> {
+  const all: ReportFile[] = [];
+  for (const word of words) {
+    if (!isFolder(word)) {
+      const names =
+        word === '-'
+          ? { shown: 'standard input', name: 'standard-input' }
+          : { shown: word, name: basename(word) };
+      all.push({ path: word, ...names });
+      continue;
+    }
+    const within = await filesIn(word);
+    if (within.length === 0) throw new Refusal(`There is no file in ${word}.`);
+    all.push(...within);
+  }
+  if (all.filter(({ path }) => path === '-').length > 1)
+    throw new Refusal('Standard input can be read once.', 2);
+  return all;
+}
+
+/** @throws Refusal for what is not there, where it has to be */
+export function isFolder(path: string, mustExist = true): boolean {
+  try {
+    return path !== '-' && (mustExist || existsSync(path)) && statSync(path).isDirectory();
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+export function unreadable(path: string, error: unknown): Refusal {
+  const code = codeOf(error);
+  return new Refusal(
+    code === 'ENOENT' ? `There is no file ${path}.` : `${path} cannot be read (${code ?? String(error)}).`,
+  );
+}
+
+async function filesIn(folder: string): Promise<ReportFile[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    throw unreadable(folder, error);
+  });
+  return entries
+    .filter((entry) => !entry.name.startsWith('.') && !entry.isDirectory())
+    .map(({ name }) => ({ path: join(folder, name), shown: join(folder, name), name }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/**
+ * Waits for reports in folders: those that are there, and what appears or changes. One is given when it has rested for two
+ * seconds, as who writes it may still be at it, and again only when it has changed since.
+ * @param signal ends it
+ */
+export async function* watchFolders(
+  folders: readonly string[],
+  signal: AbortSignal,
+  { every = LOOK_EVERY, rest = REST } = {},
+): AsyncGenerator<ReportFile> {
+  const known = new Map<string, { version: string; since: number; isGiven: boolean }>();
+  while (!signal.aborted) {
+    const there = (await Promise.all(folders.map(filesIn))).flat();
+    for (const file of there) {
+      const status = await stat(file.path).catch(() => undefined);
+      if (status?.isFile() !== true) continue;
+      const version = `${status.size} ${status.mtimeMs}`;
+      let one = known.get(file.path);
+      if (one?.version !== version) {
+        one = { version, since: Date.now(), isGiven: false };
+        known.set(file.path, one);
+      }
+      // A clock elsewhere may have written a time that is ahead of ours.
+      const rested = Date.now() - Math.min(one.since, status.mtimeMs);
+      if (one.isGiven || rested < rest) continue;
+      one.isGiven = true;
+      yield file;
+      if (signal.aborted) return;
+    }
+    for (const path of known.keys()) if (!there.some((file) => file.path === path)) known.delete(path);
+    await delay(every, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/**
+ * Runs `work` with the report as a file. Standard input and pipes become one first, as a request may not rest for as long
+ * as a scanner does, and is sent again where the server had no time.
+ */
+export async function withFile<T>(path: string, work: (path: string) => Promise<T>): Promise<T> {
+  const isPlain = path !== '-' && statSync(path, { throwIfNoEntry: false })?.isFile() !== false;
+  if (isPlain) return work(path);
+  const folder = mkdtempSync(join(tmpdir(), 'assay-import-'));
+  try {
+    const kept = join(folder, 'report');
+    await pipeline(
+      path === '-' ? io().stdin : createReadStream(path),
+      createWriteStream(kept, { mode: 0o600 }),
+    );
+    return await work(kept);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

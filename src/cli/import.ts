@@ -1,0 +1,190 @@
+import type { Command } from 'commander';
+import { SEVERITIES } from '../domain/vulnerabilities/catalogue.ts';
+import { addCommand, nameInputs } from './command.ts';
+import { isFolder, reportsOf, watchFolders } from './import-files.ts';
+import { type ImportFields, Interruption } from './import-job.ts';
+import { addMapping, givenMapping, type MappingFlags } from './import-mapping.ts';
+import { importNmap } from './import-nmap.ts';
+import { OutcomesAsJson, OutcomeTable } from './import-outcome.ts';
+import { addImportVerbs } from './import-verbs.ts';
+import { importAll } from './import-run.ts';
+import { addPlace } from './operation-command.ts';
+import { choiceOf } from './operation-flags.ts';
+import { type PlaceFlags, serverOf, withOperations } from './place.ts';
+import { Refusal } from './refusal.ts';
+
+interface ImportFlags extends PlaceFlags, MappingFlags {
+  json?: boolean;
+  organization?: string;
+  assessment?: string;
+  whenGone?: string;
+  target?: string[];
+  scannedAt?: string;
+  minimumSeverity?: string;
+  tag?: string[];
+  carry?: boolean;
+  dryRun?: boolean;
+  watch?: boolean;
+}
+
+const NOTES = `The format is recognised by what is in a report; name it where that fails. What is found becomes vulnerabilities of
+the assessment; hosts and their ports become assets of the organization, for which no assessment is needed. A report
+that was imported before changes nothing. One that a gzip or zip holds is unpacked.
+Of a folder every file is imported; with --watch also what appears in it, until Ctrl-C.
+Ctrl-C cancels the import that runs: what it has done stays, and "assay import undo" takes it away. A second Ctrl-C
+leaves it as it is, to go on by itself.
+A first word that is a format or a command is that; a file of the same name is written ./list.
+"import nmap FILE --organization UID" alone, on the data folder, writes hosts while it reads, and lists them.`;
+
+export function registerImport(program: Command): void {
+  const command = addCommand(program, 'import [words...]', {
+    description: 'Import reports of scanners: files, folders, or "-" for standard input',
+    notes: NOTES,
+    examples: [
+      ['assay import nuclei.jsonl zap.xml --assessment acme-web', 'findings, of two scanners'],
+      ['assay import scan.xml --organization acme', 'hosts and their ports'],
+      ['assay import zap.xml --assessment acme-web --when-gone fix', 'what it no longer has is fixed'],
+      ['assay import nuclei.jsonl --assessment acme-web --target https://shop.acme.example --dry-run', ''],
+      ['assay import csv findings.csv --assessment acme-web --map title=Name --map severity=Risk', ''],
+      ['assay import reports/ --watch --assessment acme-web', 'as they appear'],
+      ['nmap -sV -oX - 192.0.2.0/24 | assay import nmap - --organization acme', 'while it scans'],
+      ['assay import list', 'what was imported'],
+      ['assay import undo 12', 'takes away what import 12 alone made'],
+    ],
+  })
+    .usage('[options] [format] <file|folder|->...\n       assay import [command]')
+    .helpCommand('help [command]', 'explain a command')
+    // Options behind a command are the command's.
+    .enablePositionalOptions()
+    .option('--assessment <uid>', 'whose findings they are; not needed for hosts')
+    .option('--organization <uid>', 'whose hosts they are, where no assessment says so')
+    .option('--dry-run', 'change nothing, and show what would be new, again, reopened and gone')
+    .option(
+      '--when-gone <what>',
+      'keep (the default) or fix what a report covers and no longer has',
+      (text) => choiceOf(text, ['keep', 'fix']),
+    )
+    .option(
+      '--target <address>',
+      'what was scanned, where a report does not say (may be given again)',
+      collect,
+    )
+    .option('--scanned-at <time>', 'when it was scanned, where a report does not say (ISO 8601)')
+    .option('--minimum-severity <severity>', `make nothing below it: ${SEVERITIES.join(', ')}`, (text) =>
+      choiceOf(text, SEVERITIES),
+    )
+    .option('--tag <name>', 'put on what is made (may be given again)', collect)
+    .option('--carry', 'take over what people decided on the same finding in other assessments')
+    .option('--watch', 'go on with what appears in the folders');
+  addMapping(command);
+  addPlace(command);
+  nameInputs(command, INPUTS);
+  addImportVerbs(command);
+  command.action((words: string[], flags: ImportFlags) => importReports(words, flags, command));
+}
+
+const collect = (one: string, before: string[] = []): string[] => [...before, one];
+
+/** What the operation calls what the options fill. */
+const INPUTS = {
+  assessment_id: 'assessment',
+  organization_uid: 'organization',
+  when_gone: 'whenGone',
+  targets: 'target',
+  scanned_at: 'scannedAt',
+  minimum_severity: 'minimumSeverity',
+  tags: 'tag',
+  dry_run: 'dryRun',
+  mapping: 'map',
+};
+
+async function importReports(words: readonly string[], flags: ImportFlags, command: Command): Promise<void> {
+  if (words.length === 0) command.help({ error: true });
+  const { format, files } = readWords(words, await formatNames());
+  if (flags.watch === true && !files.every((file) => isFolder(file)))
+    throw new Refusal('--watch is for folders.', 2);
+  const [file = ''] = files;
+  if (format === 'nmap' && files.length === 1 && isPlain(command, flags) && !isFolder(file, false))
+    return importNmap(file, flags, command);
+  const known = flags.watch === true ? undefined : await reportsOf(files);
+  const mapping = givenMapping(flags);
+  const fields = fieldsOf(flags, format, mapping);
+
+  const interruption = new Interruption();
+  try {
+    await withOperations(
+      flags,
+      async (client) => {
+        const output =
+          flags.json === true
+            ? new OutcomesAsJson()
+            : new OutcomeTable((known ?? []).map(({ shown }) => shown));
+        const importing = { client, fields, interruption, output, command, count: known?.length };
+        await importAll(importing, known ?? watchFolders(files, interruption.cancel));
+      },
+      { doesImports: true },
+    );
+  } finally {
+    interruption.close();
+  }
+}
+
+/**
+ * Tells a format from files: the first word is one where it is called so and files follow.
+ * @throws Refusal where no file is named
+ */
+export function readWords(
+  words: readonly string[],
+  formats: readonly string[],
+): { format: string | undefined; files: readonly string[] } {
+  const [first = '', ...rest] = words;
+  if (!formats.includes(first)) return { format: undefined, files: words };
+  if (rest.length === 0)
+    throw new Refusal(
+      `Which report? "assay import ${first} FILE", or ./${first} where a file is called so.`,
+      2,
+    );
+  return { format: first, files: rest };
+}
+
+/** @returns what a report may be called, beside being recognised */
+async function formatNames(): Promise<string[]> {
+  const { FORMATS } = await import('../importers/formats/index.ts');
+  return FORMATS.map(({ name }) => name);
+}
+
+/** The options of a plain import of hosts, which writes while it reads, and lists them. */
+const PLAIN: ReadonlySet<string> = new Set(['organization', 'data', 'json']);
+
+function isPlain(command: Command, flags: ImportFlags): boolean {
+  const given = command.options
+    .map((option) => option.attributeName())
+    .filter((name) => command.getOptionValueSource(name) === 'cli');
+  return given.every((name) => PLAIN.has(name)) && serverOf(flags) === undefined;
+}
+
+/** @returns the parts of the upload that stand before the file */
+function fieldsOf(
+  flags: ImportFlags,
+  format: string | undefined,
+  mapping: Readonly<Record<string, string>> | undefined,
+): ImportFields {
+  const one = {
+    format,
+    assessment_id: flags.assessment,
+    organization_uid: flags.organization,
+    when_gone: flags.whenGone,
+    scanned_at: flags.scannedAt,
+    minimum_severity: flags.minimumSeverity,
+    carry: flags.carry,
+    dry_run: flags.dryRun,
+    mapping: mapping && JSON.stringify(mapping),
+  };
+  return [
+    ...Object.entries(one).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    ),
+    ...(flags.target ?? []).map((target): [string, string] => ['targets', target]),
+    ...(flags.tag ?? []).map((tag): [string, string] => ['tags', tag]),
+  ];
+}

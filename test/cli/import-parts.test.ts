@@ -1,0 +1,194 @@
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { readWords } from '../../src/cli/import.ts';
+import { reportsOf, watchFolders } from '../../src/cli/import-files.ts';
+import type { ImportJob } from '../../src/cli/import-job.ts';
+import { OutcomesAsJson, OutcomeTable } from '../../src/cli/import-outcome.ts';
+import { showImport } from '../../src/cli/import-progress.ts';
+import { withIo } from '../../src/cli/io.ts';
+import { temporaryFolder } from '../harness/temporary.ts';
+
+function job(changes: Partial<ImportJob> = {}): ImportJob {
+  const counts = { assets_created: 2, assets_updated: 0, ports_opened: 0, ports_closed: 0 };
+  const findings = {
+    findings_created: 3,
+    findings_seen_again: 1,
+    findings_reopened: 0,
+    findings_gone: 1,
+  };
+  return {
+    id: 12,
+    state: 'succeeded',
+    format: 'zap',
+    file: { filename: 'zap.xml', size: 100 },
+    progress: {
+      bytes_read: 100,
+      bytes_total: 100,
+      hosts: 0,
+      ports: 0,
+      findings: 4,
+      skipped: 2,
+      seconds_left: null,
+    },
+    skips: [{ reason: 'false positive', count: 2, line: 12 }],
+    result: { ...counts, ...findings },
+    preview: null,
+    error: null,
+    undone: null,
+    ...changes,
+  };
+}
+
+/** What is printed in the meantime. */
+async function printed(work: () => void): Promise<string> {
+  const stdout = new PassThrough();
+  await withIo({ stdin: new PassThrough(), stdout, stderr: new PassThrough() }, async () => work());
+  return String(stdout.read() ?? '');
+}
+
+describe('The words after import', () => {
+  it.each([
+    [['nmap', 'a.xml'], 'nmap', ['a.xml']],
+    [['a.xml', 'nmap'], undefined, ['a.xml', 'nmap']],
+    [['./nmap'], undefined, ['./nmap']],
+    [['zap', 'zap', '-'], 'zap', ['zap', '-']],
+    [['-'], undefined, ['-']],
+  ])('%j are the format %s and files', (words, format, files) => {
+    expect(readWords(words, ['nmap', 'zap'])).toEqual({ format, files });
+  });
+
+  it('need a file behind a format', () => {
+    expect(() => readWords(['zap'], ['nmap', 'zap'])).toThrow(
+      'Which report? "assay import zap FILE", or ./zap where a file is called so.',
+    );
+  });
+});
+
+describe('The files of an import', () => {
+  it('are those that are named, and of a folder what lies in it, by name', async () => {
+    const folder = temporaryFolder();
+    for (const name of ['b.xml', 'a.xml', '.hidden']) writeFileSync(join(folder, name), 'x');
+    mkdirSync(join(folder, 'below'));
+    const reports = await reportsOf([join(folder, 'b.xml'), '-', folder]);
+    expect(reports.map(({ path, name }) => [path, name])).toEqual([
+      [join(folder, 'b.xml'), 'b.xml'],
+      ['-', 'standard-input'],
+      [join(folder, 'a.xml'), 'a.xml'],
+      [join(folder, 'b.xml'), 'b.xml'],
+    ]);
+    await expect(reportsOf([join(folder, 'below')])).rejects.toThrow(/^There is no file in .*below\.$/);
+    await expect(reportsOf([join(folder, 'none')])).rejects.toThrow(/^There is no file .*none\.$/);
+    await expect(reportsOf(['-', '-'])).rejects.toThrow('Standard input can be read once.');
+  });
+
+  it('are waited for in a folder, until each rests, and given again when one has changed', async () => {
+    const folder = temporaryFolder();
+    const put = (name: string, text: string, age: number) => {
+      writeFileSync(join(folder, name), text);
+      const time = new Date(Date.now() - age);
+      utimesSync(join(folder, name), time, time);
+    };
+    put('old.xml', 'x', 60_000);
+    const ended = new AbortController();
+    const seen: string[] = [];
+    for await (const { name } of watchFolders([folder], ended.signal, { every: 5, rest: 100 })) {
+      seen.push(name);
+      // What was written just now, or has a time ahead of ours, has to rest before it is given.
+      if (seen.length === 1) put('new.xml', 'half', -3_600_000);
+      if (seen.length === 2) put('new.xml', 'whole', 50_000);
+      if (seen.length === 3) {
+        rmSync(join(folder, 'old.xml'));
+        put('last.xml', 'x', 50_000);
+      }
+      if (seen.length === 4) ended.abort();
+    }
+    expect(seen).toEqual(['old.xml', 'new.xml', 'new.xml', 'last.xml']);
+  });
+});
+
+describe('What became of a report', () => {
+  it('is a row for people, with what was left out below it', async () => {
+    const lines = await printed(() => {
+      const table = new OutcomeTable(['zap.xml', 'a-longer-name.json']);
+      table.add({ file: 'zap.xml', job: job() });
+      table.add({ file: 'a-longer-name.json', refused: 'No format has it.' });
+    });
+    expect(lines.split('\n')).toEqual([
+      'FILE                IMPORT  FORMAT     STATE      NEW  AGAIN  REOPENED  GONE  ASSETS  OPENED  CLOSED  SKIPPED',
+      'zap.xml             12      zap        succeeded  3    1      0         1     2       0       0       2',
+      '  skipped 2: false positive (the first at line 12)',
+      'a-longer-name.json  -       -          refused    -    -      -         -     -       -       -       -',
+      '',
+    ]);
+  });
+
+  it('is for a dry run what it would be, with the first of each', async () => {
+    const preview = {
+      new: [{ title: 'SQL\u001b[31m injection', asset: 'https://a.example/' }],
+      again: [{ title: 'Old', asset: null }],
+      reopened: [],
+      gone: [{ title: 'Gone', asset: '192.0.2.1' }],
+    };
+    const lines = await printed(() =>
+      new OutcomeTable([]).add({ file: 'zap.xml', job: job({ skips: [], preview }) }),
+    );
+    expect(lines.split('\n').slice(2)).toEqual([
+      'Nothing was changed, as this was a dry run. It would be:',
+      'new: 3',
+      '  SQL [31m injection  https://a.example/',
+      '  and 2 more',
+      'again: 1',
+      '  Old',
+      'reopened: 0',
+      'gone: 1',
+      '  Gone  192.0.2.1',
+      '',
+    ]);
+  });
+
+  it('is JSON for programs, a line a report', async () => {
+    const lines = await printed(() => {
+      const output = new OutcomesAsJson();
+      output.add({ file: 'zap.xml', job: job() });
+      output.add({ file: 'b.txt', refused: 'No format has it.' });
+    });
+    const [first = '', second = ''] = lines.split('\n');
+    expect(JSON.parse(first)).toEqual(job());
+    expect(JSON.parse(second)).toEqual({
+      file: { filename: 'b.txt' },
+      state: 'refused',
+      error: { message: 'No format has it.' },
+    });
+  });
+});
+
+describe('On a terminal, an import', () => {
+  const stream = (isTTY: boolean) => {
+    let written = '';
+    const terminal = Object.assign(new PassThrough(), { isTTY, columns: 200, cursorTo: () => true });
+    const write = (text: string | Uint8Array) => {
+      written += String(text);
+      return true;
+    };
+    return Object.assign(terminal, { write, clearLine: () => true, written: () => written });
+  };
+
+  it('is shown as it goes', () => {
+    const terminal = stream(true);
+    const progress = showImport(terminal, 'zap\u001b.xml');
+    progress.update(job({ state: 'queued' }));
+    progress.stop();
+    expect(terminal.written()).toContain('sending zap.xml');
+    expect(terminal.written()).toContain('waits for its turn');
+  });
+
+  it('is not shown where there is none', () => {
+    const file = stream(false);
+    const progress = showImport(file, 'zap.xml');
+    progress.update(job());
+    progress.stop();
+    expect(file.written()).toBe('');
+  });
+});

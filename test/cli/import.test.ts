@@ -1,0 +1,186 @@
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../harness/temporary.ts';
+import { type CommandLine, startCommandLine } from './command-line.ts';
+
+const FIXTURES = join(import.meta.dirname, '../fixtures');
+const ZAP = join(FIXTURES, 'zap/report-2.9.xml');
+
+let assay: CommandLine;
+let folder: string;
+beforeAll(async () => {
+  assay = await startCommandLine();
+  folder = temporaryFolder();
+  await assay.json('organization', 'create', 'acme', '--name', 'Acme');
+});
+afterAll(() => assay.close());
+
+let count = 0;
+async function assessment(): Promise<string> {
+  const uid = `web-${(count += 1)}`;
+  await assay.json('assessment', 'create', uid, '--organization', 'acme', '--name', uid);
+  return uid;
+}
+
+/** A report of one scan of a site, with one finding a rule. */
+function nuclei(rules: readonly string[], at: string): string {
+  return rules
+    .map((rule) =>
+      JSON.stringify({
+        'template-id': rule,
+        info: { name: `Found ${rule}`, severity: 'high' },
+        type: 'http',
+        host: 'https://shop.example',
+        'matched-at': 'https://shop.example/basket',
+        timestamp: at,
+      }),
+    )
+    .join('\n');
+}
+
+function file(name: string, content: string | Uint8Array): string {
+  const path = join(mkdtempSync(join(folder, 'in-')), name);
+  writeFileSync(path, content);
+  return path;
+}
+
+describe('assay import, on the data folder', () => {
+  it('brings reports of several scanners, one after the other, and tells of what is wrong with one', async () => {
+    const uid = await assessment();
+    const bad = file('bad.txt', 'hello');
+    const packed = file('packed.bin', gzipSync(nuclei(['a', 'b'], '2026-11-01T10:00:00Z')));
+    const { code, stdout, stderr } = await assay.run(['import', ZAP, bad, packed, '--assessment', uid]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('bad.txt: it is no report that is known here');
+    expect(stderr).toMatch(/^assay: 1 of 3 reports was not imported whole\.$/m);
+    const rows = stdout.split('\n').map((line) => line.trim().split(/ {2,}/));
+    expect(rows[0]?.slice(0, 8)).toEqual([
+      'FILE',
+      'IMPORT',
+      'FORMAT',
+      'STATE',
+      'NEW',
+      'AGAIN',
+      'REOPENED',
+      'GONE',
+    ]);
+    expect(rows[1]?.slice(2, 8)).toEqual(['zap', 'succeeded', '2', '0', '0', '0']);
+    expect(stdout).toMatch(/^ {2}skipped 1: false positive \(line \d+\)$/m);
+    expect(rows.find(([name]) => name === packed)?.slice(2, 8)).toEqual([
+      'nuclei',
+      'succeeded',
+      '2',
+      '0',
+      '0',
+      '0',
+    ]);
+  });
+
+  it('tells what is new, again, reopened and gone, first as a dry run', async () => {
+    const uid = await assessment();
+    const to = ['--assessment', uid, '--target', 'https://shop.example', '--when-gone', 'fix'];
+    const first = file('first.jsonl', nuclei(['a', 'b', 'c'], '2026-10-01T10:00:00Z'));
+    expect(await assay.json('import', first, ...to, '--tag', 'nightly')).toMatchObject({
+      state: 'succeeded',
+      format: 'nuclei',
+      options: { when_gone: 'fix', tags: ['nightly'] },
+      result: { findings_created: 3, findings_gone: 0 },
+    });
+    const second = file('second.jsonl', nuclei(['b', 'c', 'd'], '2026-10-08T10:00:00Z'));
+    const dry = await assay.run(['import', 'nuclei', second, ...to, '--dry-run']);
+    expect(dry).toMatchObject({ code: 0, stderr: '' });
+    expect(dry.stdout).toContain('Nothing was changed, as this was a dry run. It would be:\nnew: 1\n');
+    expect(dry.stdout).toMatch(/^again: 2$/m);
+    expect(dry.stdout).toMatch(/^gone: 1\n {2}Found a {2}https:\/\/shop\.example\/$/m);
+    expect(await assay.json('import', second, ...to)).toMatchObject({
+      result: { findings_created: 1, findings_seen_again: 2, findings_gone: 1 },
+    });
+    const listed = await assay.json('vulnerability', 'list', '--assessment-id', uid);
+    expect(listed.map(({ title, status }: { title: string; status: string }) => [title, status])).toEqual(
+      expect.arrayContaining([
+        ['Found a', 'Fixed'],
+        ['Found d', 'Pending Review'],
+      ]),
+    );
+  });
+
+  it('reads a folder, and standard input', async () => {
+    const uid = await assessment();
+    const within = mkdtempSync(join(folder, 'reports-'));
+    mkdirSync(join(within, 'below'));
+    copyFileSync(ZAP, join(within, 'b.xml'));
+    writeFileSync(join(within, 'a.jsonl'), nuclei(['a'], '2026-10-01T10:00:00Z'));
+    const { stdout } = await assay.run(['import', within, '--assessment', uid, '--json']);
+    const jobs = stdout.trimEnd().split('\n');
+    expect(jobs.map((line) => JSON.parse(line).file.filename)).toEqual(['a.jsonl', 'b.xml']);
+    const piped = await assay.run(['import', '-', '--assessment', uid, '--json'], {
+      input: readFileSync(ZAP, 'utf8'),
+    });
+    expect(piped).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(piped.stdout)).toMatchObject({ result: { findings_created: 0 } });
+  });
+
+  it('keeps what came before the end of a report that breaks off, and says so', async () => {
+    const uid = await assessment();
+    const text = readFileSync(ZAP, 'utf8');
+    const cut = file('cut.xml', text.slice(0, text.length - 40));
+    const { code, stdout, stderr } = await assay.run(['import', cut, '--assessment', uid, '--json']);
+    const { id, state, error } = JSON.parse(stdout);
+    expect([code, state]).toEqual([1, 'failed']);
+    expect(stderr).toContain(`line ${error.line}: `);
+    expect(stderr).toContain(`stays; "assay import undo ${id}" takes it away.`);
+  });
+
+  it('has verbs, whose options are their own', async () => {
+    const uid = await assessment();
+    const { id } = await assay.json('import', ZAP, '--assessment', uid);
+    const listed = await assay.json('import', 'list', '--assessment-id', uid);
+    expect(listed).toMatchObject([{ id, state: 'succeeded' }]);
+    expect((await assay.run(['import', 'list', '--limit', '1'])).stdout).toMatch(/^ID +STATE +FORMAT +FILE /);
+    expect(await assay.json('import', 'get', String(id))).toMatchObject({ id, format: 'zap' });
+    expect((await assay.run(['import', 'follow', String(id)])).stdout).toContain(`report-2.9.xml  ${id} `);
+    expect(await assay.run(['import', 'cancel', String(id)])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^assay: The import has ended already/),
+    });
+  });
+
+  it.each<[string[], number, string]>([
+    [['nmap'], 2, 'Which report? "assay import nmap FILE", or ./nmap where a file is called so.'],
+    [['missing.xml', '--assessment', 'web-1'], 1, 'There is no file missing.xml.'],
+    [[ZAP, '--watch', '--assessment', 'web-1'], 2, '--watch is for folders.'],
+    [[ZAP, '--map', 'title'], 2, 'It must be a member and a column: title=Name.'],
+    [[ZAP, '--mapping', ZAP], 2, `There is no JSON in ${ZAP}.`],
+    [[ZAP, '--minimum-severity', 'huge'], 2, 'Allowed choices are Critical, High'],
+    [[ZAP, '--assessment', 'nowhere'], 1, '--assessment "nowhere" is not the uid of an assessment'],
+    [[ZAP, '--assessment', 'web-1', '--scanned-at', 'noon'], 1, '--scanned-at must be'],
+    [[ZAP], 1, '--organization is required'],
+    [['follow', 'x'], 2, 'ID must be the number of an import, not "x".'],
+  ])('refuses %j', async (args, code, message) => {
+    const finished = await assay.run(['import', ...args]);
+    expect(finished.stderr).toContain(message);
+    expect({ code: finished.code, stdout: finished.stdout }).toEqual({ code, stdout: '' });
+  });
+});
+
+describe('assay import, on a server', () => {
+  it('sends reports, and follows them to their end', { timeout: 60_000 }, async () => {
+    const uid = await assessment();
+    const server = await assay.serve('--no-demo');
+    await assay.json('user', 'create', '--email', 'jo@acme.example', '--organization', 'acme', '--admin');
+    const { token } = await assay.json('token', 'create', '--user', 'jo@acme.example');
+    const env = { ASSAY_SERVER: server.origin, ASSAY_TOKEN: token };
+    const { code, stdout, stderr } = await assay.run(['import', ZAP, '--assessment', uid, '--json'], { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({
+      state: 'succeeded',
+      created_by: { email: 'jo@acme.example' },
+      result: { findings_created: 2 },
+    });
+    const nmap = join(FIXTURES, 'nmap/loopback-first.xml');
+    expect((await assay.run(['import', 'nmap', nmap], { env })).stdout).toMatch(/ nmap +succeeded /);
+    await server.stop();
+  });
+});
