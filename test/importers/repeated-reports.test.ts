@@ -3,13 +3,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import type { ImportJob, ImportOptions, ImportOutcome } from '../../src/domain/imports/import-job.ts';
+import { burp } from '../../src/importers/formats/burp/burp.ts';
 import { cyclonedx } from '../../src/importers/formats/cyclonedx/cyclonedx.ts';
+import { nessus } from '../../src/importers/formats/nessus/nessus.ts';
+import { nikto } from '../../src/importers/formats/nikto/nikto.ts';
 import { npmAudit } from '../../src/importers/formats/npm-audit/npm-audit.ts';
 import { nuclei } from '../../src/importers/formats/nuclei/nuclei.ts';
+import { openvas } from '../../src/importers/formats/openvas/openvas.ts';
 import { sarif } from '../../src/importers/formats/sarif/sarif.ts';
 import { testssl } from '../../src/importers/formats/testssl/testssl.ts';
 import { trivy } from '../../src/importers/formats/trivy/trivy.ts';
 import { wapiti } from '../../src/importers/formats/wapiti/wapiti.ts';
+import { zap } from '../../src/importers/formats/zap/zap.ts';
 import { runImport } from '../../src/importers/ingest.ts';
 import type { Format } from '../../src/importers/report.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -109,11 +114,27 @@ async function imported(
 }
 
 const FOLDER = new URL('../fixtures/', import.meta.url);
-const REPORTS = [nuclei, sarif, trivy, testssl, wapiti, cyclonedx, npmAudit].flatMap((format) =>
-  readdirSync(new URL(`${format.name}/`, FOLDER))
+const FORMATS = [
+  nuclei,
+  sarif,
+  trivy,
+  testssl,
+  wapiti,
+  cyclonedx,
+  npmAudit,
+  zap,
+  burp,
+  nessus,
+  openvas,
+  nikto,
+];
+const REPORTS = FORMATS.flatMap((format) => {
+  const read = (file: string) => readFileSync(new URL(`${format.name}/${file}`, FOLDER));
+  return readdirSync(new URL(`${format.name}/`, FOLDER))
     .filter((file) => !file.endsWith('.records.json'))
-    .map((file) => ({ format, file, report: readFileSync(new URL(`${format.name}/${file}`, FOLDER)) })),
-);
+    .filter((file) => read(`${file}.records.json`).includes('"kind": "finding"'))
+    .map((file) => ({ format, file, report: read(file) }));
+});
 
 describe.each(REPORTS)('The report $file of $format.name', ({ format, report }) => {
   it('makes its findings once, and changes nothing when it is given again', async () => {
@@ -185,6 +206,51 @@ describe('A later report', () => {
     const late = await imported(trivy, `${trivyReport(MONDAY)} `, place, fix);
     expect(late.result).toMatchObject({ findings_gone: 0 });
   });
+
+  const zapReport = (day: number, alerts: string) =>
+    `<OWASPZAPReport version="2" created="2030-01-0${day}T00:00:00Z"><site name="https://a.example"><alerts>${alerts}</alerts></site></OWASPZAPReport>`;
+  const zapAlert = '<alertitem><alertRef>1</alertRef><name>A</name><riskcode>2</riskcode></alertitem>';
+  const nessusReport = (day: number, items: string) =>
+    `<NessusClientData_v2><Report><ReportHost name="192.0.2.1"><HostProperties><tag name="HOST_END">2030-01-0${day}T00:00:00Z</tag></HostProperties>${items}</ReportHost></Report></NessusClientData_v2>`;
+  const nessusItem = '<ReportItem pluginID="1" pluginName="A" severity="2" port="80" protocol="tcp"/>';
+  const openvasReport = (day: number, results: string) =>
+    `<report><gmp/><scan_run_status>Done</scan_run_status><results>${results}</results><host><ip>192.0.2.1</ip></host><scan_end>2030-01-0${day}T00:00:00Z</scan_end></report>`;
+  const openvasResult =
+    '<result><name>A</name><host>192.0.2.1</host><port>80/tcp</port><nvt oid="1.3.6"/><severity>5</severity></result>';
+  const niktoReport = (day: number, items: string) =>
+    `<niktoscan><scandetails sitename="http://a.example:80/">${items}<statistics endtime="2030-01-0${day} 00:00:00"/></scandetails></niktoscan>`;
+  const niktoItem = '<item id="1"><description>A</description><uri>/</uri></item>';
+
+  it.each<[Format, (day: number, findings: string) => string, string]>([
+    [zap, zapReport, zapAlert],
+    [nessus, nessusReport, nessusItem],
+    [openvas, openvasReport, openvasResult],
+    [nikto, niktoReport, niktoItem],
+  ])(
+    'of $name fixes what its host or site no longer has, and reopens it',
+    async (format, reportOf, finding) => {
+      const place = await newPlace();
+      const fix = { whenGone: 'fix' } as const;
+      const results = [];
+      for (const text of [
+        reportOf(1, finding),
+        reportOf(3, ''),
+        reportOf(2, finding),
+        reportOf(4, finding),
+      ]) {
+        const { result, error } = await imported(format, text, place, fix);
+        expect(error).toBeNull();
+        results.push([result.findings_created, result.findings_gone, result.findings_reopened]);
+      }
+      expect(results).toEqual([
+        [1, 0, 0],
+        [0, 1, 0],
+        [0, 0, 0],
+        [0, 0, 1],
+      ]);
+      expect(await statuses(place)).toEqual([{ title: 'A', status_id: 2 }]);
+    },
+  );
 
   it('of SARIF leaves what another tool and another run of the same tool found', async () => {
     const place = await newPlace();
