@@ -24,6 +24,7 @@ import { registerMetrics } from './http/metrics.ts';
 import { openDocumentation, registerDescription } from './http/openapi.ts';
 import { sendProblem, toProblem } from './http/problems.ts';
 import { RateLimiter } from './http/rate-limit.ts';
+import { tellClosing } from './http/streams.ts';
 import { compileSerializer } from './http/serialization.ts';
 import { registerServerRoutes } from './http/server-routes.ts';
 import { securityHeaders } from './http/security-headers.ts';
@@ -112,6 +113,7 @@ export async function buildApp(
     done();
   });
   enforceDeadline(app, config.requestTimeout);
+  tellClosing(app);
   app.addHook('onResponse', async (request, reply) => {
     log.info(
       {

@@ -4,7 +4,7 @@ import { buildApp } from '../src/app.ts';
 import { SCOPES } from '../src/auth/scopes.ts';
 import { commandLine } from '../src/auth/callers.ts';
 import { createVulnerabilityTag } from '../src/domain/vulnerabilities/vulnerability-tags.ts';
-import { endedImport, type FormPart, formOf, startImport } from './harness/imports.ts';
+import { endedImport, type FormPart, formOf, insertImport, startImport } from './harness/imports.ts';
 import { type RequestOptions, startTestServer, type TestServer } from './harness/server.ts';
 import { worldOf } from './harness/world.ts';
 
@@ -798,41 +798,9 @@ async function tenant(uid: string) {
     userUid: member.uid,
     tokenId: (await world.token(admin.id)).id,
     import: started.body.id,
-    waitingImport: await waitingImport(organizationId),
+    waitingImport: await insertImport(server, { organizationId }),
   };
   return { names, users: { admin: admin.id, member: member.id, outsider: outsider.id } };
-}
-
-/** One whose turn never comes, as the queue does not know it. */
-async function waitingImport(organizationId: number): Promise<number> {
-  const { id } = await server.context.db.write((tx) =>
-    tx
-      .insertInto('imports')
-      .values({
-        organization_id: organizationId,
-        assessment_id: null,
-        created_by: null,
-        format: 'nmap',
-        filename: 'own.xml',
-        size: 1,
-        sha256: '',
-        blob_key: null,
-        options:
-          '{"targets":[],"tags":[],"whenGone":"keep","scannedAt":null,"minimumSeverity":null,"carry":false,"dryRun":false}',
-        rights: '{}',
-        result: null,
-        preview: null,
-        error: null,
-        undone: null,
-        report_at: null,
-        created_at: 1,
-        started_at: null,
-        finished_at: null,
-      })
-      .returning('id')
-      .executeTakeFirstOrThrow(),
-  );
-  return id;
 }
 
 async function everything() {

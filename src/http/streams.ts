@@ -1,4 +1,22 @@
 import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Aborted when the server begins to close; absent where none listens. */
+    closing?: AbortSignal;
+  }
+}
+
+/** Tells streams that would go on for ever that the server closes. */
+export function tellClosing(app: FastifyInstance): void {
+  const closing = new AbortController();
+  app.decorate('closing', closing.signal);
+  app.addHook('preClose', (done) => {
+    closing.abort();
+    done();
+  });
+}
 
 /** Live streams look at their credential as often, in ms: they end within 15 s of it. */
 const LIVENESS_MILLISECONDS = 10_000;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { endedImport, type FormPart, formOf, startImport } from '../harness/imports.ts';
+import { endedImport, type FormPart, formOf, insertImport, startImport } from '../harness/imports.ts';
 import { startTestServer, type TestResponse, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 import { host, port, report } from '../importers/reports.ts';
@@ -330,17 +330,9 @@ describe('Who imports', () => {
 
 describe('How many wait', () => {
   it('20 of an organization: then 409, and nothing of it is kept', async () => {
-    // Nothing of it runs: the one before all takes its time.
-    await server.context.db.write(async (tx) => {
-      const values = { organization_id: organization.id, format: 'nmap', filename: 'a', size: 1, sha256: '' };
-      const rest = { blob_key: null, options: '{}', rights: '{}', result: null, preview: null, error: null };
-      const times = { undone: null, report_at: null, created_at: 1, started_at: null, finished_at: null };
-      for (let waiting = 0; waiting < 20; waiting += 1)
-        await tx
-          .insertInto('imports')
-          .values({ ...values, ...rest, ...times, assessment_id: null, created_by: null })
-          .execute();
-    });
+    for (let waiting = 0; waiting < 20; waiting += 1)
+      await insertImport(server, { organizationId: organization.id });
+    await insertImport(server, { organizationId: organization.id, state: 'running' });
     const before = await imports();
     const { status, body } = await start();
     expect([status, body.detail]).toEqual([409, expect.stringContaining('20 imports')]);

@@ -46,3 +46,49 @@ export function endedImport(
     { timeout: 25_000, interval: 50 },
   );
 }
+
+/**
+ * Puts an import into the database of which the queue knows nothing, so that its turn never comes.
+ * @param has what is not usual of it
+ */
+export async function insertImport(
+  { context }: TestServer,
+  has: { organizationId: number } & Partial<{
+    assessmentId: number | null;
+    createdBy: number;
+    state: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+    startedAt: number;
+    finishedAt: number;
+    undone: string;
+  }>,
+): Promise<number> {
+  const options = { targets: [], tags: [], whenGone: 'keep', scannedAt: null, minimumSeverity: null };
+  const { id } = await context.db.write((tx) =>
+    tx
+      .insertInto('imports')
+      .values({
+        organization_id: has.organizationId,
+        assessment_id: has.assessmentId ?? null,
+        created_by: has.createdBy ?? null,
+        state: has.state ?? 'queued',
+        format: 'nmap',
+        filename: 'own.xml',
+        size: 1,
+        sha256: '',
+        blob_key: null,
+        options: JSON.stringify({ ...options, carry: false, dryRun: false }),
+        rights: '{}',
+        result: null,
+        preview: null,
+        error: null,
+        undone: has.undone ?? null,
+        report_at: null,
+        created_at: 1,
+        started_at: has.startedAt ?? null,
+        finished_at: has.finishedAt ?? null,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow(),
+  );
+  return id;
+}

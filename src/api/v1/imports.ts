@@ -88,13 +88,11 @@ const declareFollowImport = (context: Context) => {
         .header('x-accel-buffering', 'no');
       if (method === 'HEAD') return Readable.from([]) as never;
       const onEnd = beginDownload(context, String(caller.userId));
-      // Requests of this process come to a server that does not listen.
-      const { server } = reply.server;
-      const listens = server.listening;
+      const { closing } = reply.server;
       const events = importEvents({
         read: () => readImport(db.read, caller, id),
         lastEventId: Array.isArray(lastEventId) ? lastEventId[0] : lastEventId,
-        isClosing: () => listens && !server.listening,
+        isClosing: () => closing?.aborted === true,
       });
       const rules = { timeout: config.requestTimeout, isLive, onEnd, isQuiet: true };
       return streamAnswer(events, rules) as never;

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { endedImport, insertImport, startImport } from '../harness/imports.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+import { host, port, report } from '../importers/reports.ts';
+
+/** More hosts than a second is enough for. */
+const MANY = 12_000;
+const LARGE = report(
+  Array.from({ length: MANY }, (_, index) =>
+    host(`10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`, port(80)),
+  ).join(''),
+);
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+});
+
+const cancel = (id: number, { token } = admin) =>
+  server.request('POST', `/v1/imports/${id}/cancel`, { token });
+const actionsOf = async (id: number) =>
+  (await world.auditEvents())
+    .filter(({ object_type: type, object_id: of }) => type === 'import' && of === String(id))
+    .map(({ action }) => action);
+
+describe('Operation 69: cancel an import', () => {
+  it('ends one that runs, and what was applied stays and is told; one that waits at once', async () => {
+    const large = (await startImport(server, admin.token, LARGE)).body.id;
+    // One runs at a time on an organization.
+    const waiting = (await startImport(server, admin.token, LARGE)).body.id;
+    await endedImport(server, admin.token, large, (job) => job.progress.hosts > 0);
+    const before = await cancel(waiting);
+    expect([before.status, before.body.state, before.body.started_at]).toEqual([202, 'cancelled', null]);
+    expect(before.body.finished_at).not.toBeNull();
+    expect(await actionsOf(waiting)).toEqual(['import.start', 'import.cancel', 'import.end']);
+
+    const answer = await cancel(large);
+    expect([answer.status, answer.body.state]).toEqual([202, 'running']);
+    const ended = await endedImport(server, admin.token, large);
+    expect(ended.state).toBe('cancelled');
+    const { count } = await server.context.db.read
+      .selectFrom('assets')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('organization_id', '=', organization.id)
+      .executeTakeFirstOrThrow();
+    expect(ended.result.assets_created).toBe(count);
+    expect(count).toBeLessThan(MANY);
+    expect(await actionsOf(large)).toEqual(['import.start', 'import.cancel', 'import.end']);
+    const again = await cancel(large);
+    expect([again.status, again.body.detail]).toEqual([409, expect.stringContaining('cancelled')]);
+    // Their files are nobody's.
+    const { db } = server.context;
+    await vi.waitFor(async () =>
+      expect(await db.read.selectFrom('blobs').select('key').execute()).toEqual([]),
+    );
+  });
+
+  it('is for its starter and admins', async () => {
+    const assessment = await world.assessment(organization.uid);
+    const [starter, other] = [
+      await world.user({ organization: organization.uid }),
+      await world.user({ organization: organization.uid }),
+    ];
+    for (const { id } of [starter, other]) await world.access(assessment.uid, id);
+    const of = { organizationId: organization.id, assessmentId: assessment.id, createdBy: starter.id };
+    const [one, two, three] = [
+      await insertImport(server, of),
+      await insertImport(server, of),
+      await insertImport(server, of),
+    ];
+    expect((await cancel(one, other)).status).toBe(403);
+    expect((await cancel(one, starter)).status).toBe(202);
+    expect((await cancel(two, admin)).status).toBe(202);
+    expect((await cancel(three, await world.user())).status).toBe(202);
+    const outsider = await world.user({ organization: organization.uid });
+    expect((await cancel(one, outsider)).status).toBe(404);
+  });
+
+  it.each(['succeeded', 'failed', 'cancelled'] as const)('409 for one that has %s', async (state) => {
+    const id = await insertImport(server, { organizationId: organization.id, state, finishedAt: 1 });
+    expect((await cancel(id)).status).toBe(409);
+  });
+});
