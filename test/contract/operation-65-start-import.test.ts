@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { FORMATS } from '../../src/importers/formats/index.ts';
 import { endedImport, type FormPart, formOf, insertImport, startImport } from '../harness/imports.ts';
 import { startTestServer, type TestResponse, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
@@ -162,6 +163,7 @@ describe('Operation 65: import a report', () => {
     });
     const ended = await endedImport(server, admin.token, body.id);
     expect([ended.state, ended.result.assets_created]).toEqual(['succeeded', 1]);
+    expect(ended.preview).toEqual({ new: [], again: [], reopened: [], gone: [] });
     expect(await addresses()).toEqual([]);
   });
 
@@ -264,6 +266,22 @@ describe('Operation 65: import a report', () => {
   it('422 for an empty file says so', async () => {
     expect((await start('')).body.detail).toMatch(/^file is empty/);
     expect((await start('', { format: 'nmap' })).body.detail).toMatch(/^file is empty/);
+  });
+
+  it('takes an empty file of a format that writes nothing where nothing was found', async () => {
+    const clean = FORMATS.find(({ emptyIsClean }) => emptyIsClean === true);
+    const { status, body } = await start('', { format: clean?.name ?? '', assessment_id: assessment.uid });
+    expect([status, body.format]).toEqual([202, clean?.name]);
+    const ended = await endedImport(server, admin.token, body.id);
+    expect([ended.state, ended.result.findings_created]).toEqual(['succeeded', 0]);
+  });
+
+  it('422 for findings without an assessment', async () => {
+    const format = FORMATS.find(({ findings }) => findings)?.name ?? '';
+    const response = await start('x', { format });
+    expectRefused(response, 422, 'validation-failed');
+    expect(response.body.failedValidation[0]).toMatchObject({ property: 'assessment_id' });
+    await expectNothing();
   });
 
   it('413 for a file that is too large, for a field that is and for too many items', async () => {
