@@ -10,6 +10,24 @@ beforeAll(async () => {
 });
 afterAll(() => assay.close());
 
+it('Its reports of scanners can be imported as it says', { timeout: 240_000 }, async () => {
+  const root = join(import.meta.dirname, '../..');
+  const [, section = ''] =
+    /\n## Reports of scanners\n(.*?)\n## /s.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+  const lines = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block).join('');
+  await assay.json('organization', 'create', 'scans', '--name', 'Scans');
+  await assay.json('assessment', 'create', 'lumen-shop', '--organization', 'scans', '--name', 'Shop');
+  const program = `'${process.execPath}' '${join(inject('release'), 'dist/main.js')}'`;
+  const { code, stdout, stderr } = await assay.shell(
+    [
+      `set -eu; export ASSAY_DATA='${assay.database.dataDirectory}'; cd '${temporaryFolder()}'`,
+      lines.replaceAll('npx assay', program).replaceAll('test/fixtures', join(root, 'test/fixtures')),
+    ].join('\n'),
+  );
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout.trim().split('\n').at(-1)).toMatch(/ Fixed +WAF Detection/);
+});
+
 it("The README's story with one's own data can be pasted as it is", { timeout: 240_000 }, async () => {
   const server = await assay.serve('--no-demo');
   const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
