@@ -23,12 +23,14 @@ interface HostRun {
   spool: Spool;
 }
 
+type Timed = ScannedHost & { seenAt: number };
+
 /** Applies the hosts of a report as they come, some at a time. */
 export class HostUnits {
   readonly #run: HostRun;
   readonly #units: Units;
   #coverage = new PortCoverage([]);
-  #batch = new Map<string, ScannedHost>();
+  #batch = new Map<string, Timed>();
   #ports = 0;
 
   constructor(run: HostRun) {
@@ -50,9 +52,11 @@ export class HostUnits {
       skips.add('no right to change assets');
       return;
     }
-    // Some tools list a host once for each port.
-    if (this.#batch.has(host.address)) await this.flush();
-    this.#batch.set(host.address, { ...host, seenAt: time.ofHost(host.seenAt) });
+    const timed = { ...host, seenAt: time.ofHost(host.seenAt) };
+    const before = this.#batch.get(host.address);
+    const merged = before === undefined ? timed : joined(before, timed);
+    if (merged === undefined) await this.flush();
+    this.#batch.set(host.address, merged ?? timed);
     this.#ports += host.ports.length + 1;
     if (this.#ports >= this.#units.size || this.#batch.size >= MAX_HOSTS) await this.flush();
   }
@@ -77,4 +81,21 @@ export class HostUnits {
     result.ports_closed += done.portsClosed;
     for (let refused = 0; refused < done.refused; refused += 1) skips.add('host out of reach');
   }
+}
+
+/**
+ * Some tools tell a host once for each port, in any order.
+ * @returns both as one; `undefined` where one says more than of single ports, or both are of the same port
+ */
+function joined(before: Timed, after: Timed): Timed | undefined {
+  if ([before, after].some((host) => host.complete || host.down === true || host.unlistedStates.length > 0))
+    return undefined;
+  const known = new Set(before.ports.map(({ number, protocol }) => `${number}/${protocol}`));
+  if (after.ports.some(({ number, protocol }) => known.has(`${number}/${protocol}`))) return undefined;
+  return {
+    ...before,
+    name: before.name ?? after.name,
+    seenAt: Math.max(before.seenAt, after.seenAt),
+    ports: [...before.ports, ...after.ports],
+  };
 }

@@ -10,6 +10,7 @@ import {
   ReportError,
   type ReportRecord,
 } from '../../src/importers/report.ts';
+import { hostOfPorts, observedPort } from '../../src/importers/reading/scanned-hosts.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
@@ -665,6 +666,24 @@ describe('assets', () => {
     expect(skips).toEqual([{ reason: 'no right to change assets', count: 1 }]);
     expect((await one('xss')).asset_uids).toEqual([]);
     await expectCounted();
+  });
+
+  it('are changed once, however a tool tells of them port by port', async () => {
+    const seen = (address: string, number: number, state = 'open'): ReportRecord => ({
+      kind: 'host',
+      host: hostOfPorts(address, [observedPort('tcp', number, { state })], { seenAt: FIRST + number }),
+    });
+    const records = [
+      seen('192.0.2.7', 22),
+      seen('192.0.2.8', 22),
+      seen('192.0.2.7', 80),
+      seen('192.0.2.8', 80),
+    ];
+    const { result } = await imported(records);
+    expect(result).toMatchObject({ assets_created: 2, assets_updated: 0, ports_opened: 4 });
+    // The later word on a port stands.
+    const again = await imported([...records, seen('192.0.2.7', 81), seen('192.0.2.7', 22, 'closed')]);
+    expect(again.result).toMatchObject({ assets_created: 0, ports_opened: 1 });
   });
 
   it('that the assessment does not list are left alone by who is no admin', async () => {
