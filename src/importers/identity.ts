@@ -18,7 +18,7 @@ export function assetOf(target: Target | undefined): AssetName | undefined {
 
 function hostNamed(text: string): AssetName | undefined {
   // A zone names a network card of the machine that scanned.
-  const found = locationOf('host', text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, ''));
+  const found = locationOf('host', text.replace(/^\[(.*)\]$/, '$1').replace(/%[^]*/, ''));
   return 'location' in found ? { type: 'host', location: found.location } : undefined;
 }
 

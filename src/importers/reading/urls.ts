@@ -7,5 +7,7 @@ export function webUrl(text: string | undefined): URL | undefined {
 /** @returns the URLs of web sites that stand in a text or in HTML, each once, without the sentence around them */
 export function urlsIn(text: string | undefined): string[] {
   const found = text?.match(/https?:\/\/[^\s<>"'\\^`{|}]+/gi) ?? [];
-  return [...new Set(found.map((url) => url.replace(/[.,;:!?)\]]+$/, '').replaceAll('&amp;', '&')))];
+  return [
+    ...new Set(found.map((url) => url.replace(/(?<![.,;:!?)\]])[.,;:!?)\]]+$/, '').replaceAll('&amp;', '&'))),
+  ];
 }

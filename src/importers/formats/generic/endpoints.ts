@@ -18,7 +18,7 @@ function ofText(text: string): Target | undefined {
     return hostAt(host, port, text.split(':')[0]);
   }
   const [, host = text, port] = /^(\[[^\]]+\]|[^:/?#]+):(\d{1,5})$/.exec(text) ?? [];
-  return hostAt(host.replace(/[/?#].*$/, ''), port, undefined);
+  return hostAt(host.replace(/[/?#][^]*/, ''), port, undefined);
 }
 
 function ofParts(parts: Readonly<Record<string, unknown>>): Target | undefined {
