@@ -312,6 +312,7 @@ const FREE = [
   'vulnerabilities.assignee_id',
   'timeline_entries.user_id',
   'attachments.user_id',
+  'imports.created_by',
   'comments.user_id',
   'retests.user_id',
   'retests.decided_by',

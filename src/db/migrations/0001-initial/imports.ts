@@ -68,7 +68,7 @@ export const importsTables = ({ id, int, text, table, clustered }: Dialect): str
     where cover_key is not null`,
 
   `create table import_statuses (
-    import_id ${int} not null references imports (id) on delete cascade,
+    import_id ${int} not null,
     vulnerability_id ${int} not null,
     organization_id ${int} not null,
     before ${int} not null,
@@ -77,6 +77,7 @@ export const importsTables = ({ id, int, text, table, clustered }: Dialect): str
     closed_at ${int},
     set_at ${int} not null,
     primary key (import_id, vulnerability_id),
+    foreign key (organization_id, import_id) references imports (organization_id, id) on delete cascade,
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
   ) ${clustered}`,
   `create index import_statuses_by_vulnerability on import_statuses (vulnerability_id)`,
@@ -87,8 +88,10 @@ export const importsTables = ({ id, int, text, table, clustered }: Dialect): str
     source ${text} not null,
     cover_key ${text} not null,
     covered_at ${int} not null,
-    import_id ${int} not null references imports (id) on delete cascade,
+    import_id ${int} not null,
     primary key (assessment_id, source, cover_key),
+    foreign key (organization_id, import_id) references imports (organization_id, id) on delete cascade,
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade
   ) ${clustered}`,
+  `create index import_coverage_by_import on import_coverage (import_id)`,
 ];
