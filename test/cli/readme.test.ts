@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, expect, inject, it } from 'vitest';
 import { temporaryFolder } from '../harness/temporary.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
 let assay: CommandLine;
-beforeAll(async () => {
+beforeEach(async () => {
   assay = await startCommandLine();
 });
-afterAll(() => assay.close());
+afterEach(() => assay.close());
 
 it('Its reports of scanners can be imported as it says', { timeout: 240_000 }, async () => {
   const root = join(import.meta.dirname, '../..');
