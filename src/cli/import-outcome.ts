@@ -98,4 +98,4 @@ function firstLines(shown: readonly Previewed[], all: number): string[] {
 }
 
 /** Nothing that a report says may move the cursor. */
-const oneLine = (text: string) => text.replace(/[\s\p{Cc}]+/gu, ' ').trimEnd();
+const oneLine = (text: string) => text.replace(/\p{Cc}+/gu, ' ').trimEnd();
