@@ -16,7 +16,6 @@ import { forgetServerAddress, tellServerAddress } from './server-address.ts';
 import { hasOrganizations } from '../domain/organizations/organizations.ts';
 
 const SHUTDOWN_MILLISECONDS = 10_000;
-const SWEEP_MILLISECONDS = 50;
 
 interface RunningServer {
   context: Context;
@@ -90,10 +89,8 @@ async function startServer(config: Config): Promise<RunningServer> {
       // With `--port 0` nobody knew it before.
       demo: demo && writeCurrentAddress(demo, context.addresses.clientBaseUrl),
       async close() {
-        // A connection whose last request ends only now would stay open, idle, for as long as its client likes.
-        const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MILLISECONDS);
         forgetServerAddress(config.dataDirectory);
-        await app.close().finally(() => clearInterval(sweep));
+        await app.close();
         await context.db.close();
       },
     };

@@ -122,12 +122,21 @@ async function authenticate(
     const identity = await tokens.identify(token, now, limiter.isSpent(stranger, now));
     if (identity === undefined || (email !== undefined && identity.emailKey !== emailKey(email)))
       throw invalidToken();
-    request.isLive = async () => (await tokens.identify(token, context.clock())) !== undefined;
+    const rights = rightsOf(identity);
+    request.isLive = async () => {
+      const found = await tokens.identify(token, context.clock());
+      return found !== undefined && (found === identity || rightsOf(found) === rights);
+    };
     return identity;
   } catch (error) {
     if (error instanceof Problem && error.kind === 'unauthorized') limit(request, limiter, stranger, now);
     throw error;
   }
+}
+
+/** @returns what a credential may do, to compare: who asked as an admin is told no more than they may now */
+function rightsOf({ admin, staff, assigned, scopes }: Identity): string {
+  return JSON.stringify([admin, staff, assigned, ...scopes]);
 }
 
 /** @returns what requests without a credential are counted under */

@@ -8,12 +8,22 @@ declare module 'fastify' {
   }
 }
 
-/** Tells streams that would go on for ever that the server closes. */
+/** How often connections are looked for that have become idle while the server closes, in ms. */
+const SWEEP_MILLISECONDS = 50;
+
+/**
+ * Tells streams that would go on for ever that the server closes, and ends each connection once its last answer is
+ * written: Node closes those that are idle then, and one that becomes so later would stay for as long as its client likes.
+ */
 export function tellClosing(app: FastifyInstance): void {
   const closing = new AbortController();
   app.decorate('closing', closing.signal);
   app.addHook('preClose', (done) => {
     closing.abort();
+    if (app.server.listening) {
+      const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MILLISECONDS);
+      app.server.once('close', () => clearInterval(sweep));
+    }
     done();
   });
 }

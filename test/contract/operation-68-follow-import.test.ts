@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type ClientRequest, get, type IncomingMessage, request } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { importEvents } from '../../src/api/v1/import-events.ts';
 import { type ImportView, readImport } from '../../src/domain/imports/import-list.ts';
@@ -9,6 +9,7 @@ import { insertImport, startImport } from '../harness/imports.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 import { host, port, report } from '../importers/reports.ts';
+import { applicationsOf } from '../oauth/applications.ts';
 
 let server: TestServer;
 let world: ReturnType<typeof worldOf>;
@@ -127,21 +128,72 @@ describe('Operation 68: follow an import', () => {
     await expect.poll(async () => (await follow(id)).status).toBe(200);
   });
 
-  it('ends when the server closes', async () => {
+  it('ends when the server closes, and with it a connection that its client would keep', async () => {
     const closing = await startTestServer();
     const its = worldOf(closing);
     const { id: organizationId, uid } = await its.organization();
     const { token } = await its.user({ organization: uid, admin: true });
     const id = await insertImport(closing, { organizationId });
-    // A connection that nobody uses again, as the harness waits for every one.
-    const asked = get(closing.origin + pathOf(id), {
+    const response = await fetch(closing.origin + pathOf(id), {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const [text] = await Promise.all([response.text(), closing.close()]);
+    expect(eventsIn(text).map(({ event }) => event)).toEqual(['progress']);
+  });
+});
+
+describe('A stream of events', () => {
+  /** Over a connection of its own; `ended` is after how many ms. */
+  const lasting = async (token: string, id: number) => {
+    const asked = request(server.origin + pathOf(id), {
       agent: false,
       headers: { authorization: `Bearer ${token}` },
     });
+    asked.on('error', () => undefined).end();
+    following.add(asked);
     const [response] = (await once(asked, 'response')) as [IncomingMessage];
-    const [chunks] = await Promise.all([response.setEncoding('utf8').toArray(), closing.close()]);
-    const text = chunks.join('');
-    expect(eventsIn(text).map(({ event }) => event)).toEqual(['progress']);
+    const begun = performance.now();
+    response.on('error', () => undefined).resume();
+    const ended = new Promise<number>((resolve) =>
+      response.once('close', () => resolve(performance.now() - begun)),
+    );
+    return { status: response.statusCode, response, ended };
+  };
+
+  it('ends within 15 seconds of its credential, and of what its account may, whatever ended it', async () => {
+    const id = await insertImport(server, { organizationId: organization.id });
+    const { clock } = server.context;
+    const person = () => world.user({ organization: organization.uid, admin: true });
+    const [revoked, expired, banned, demoted, allowed] = [
+      await person(),
+      await person(),
+      await person(),
+      await person(),
+      await person(),
+    ];
+    const applications = applicationsOf(server);
+    const application = await applications.client();
+    const { access_token } = await applications.tokens(application, allowed.id);
+    const short = await world.token(expired.id, { expiresAt: clock() + 2_000 });
+    const streams = await Promise.all(
+      [revoked.token, short.token, banned.token, demoted.token, access_token, admin.token].map((token) =>
+        lasting(token, id),
+      ),
+    );
+    expect(streams.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    const [own] = (await server.request('GET', '/v1/tokens', { token: revoked.token })).body;
+    const { token } = admin;
+    const endings = [
+      await server.request('DELETE', `/v1/tokens/${own.id}`, { token: revoked.token }),
+      await server.request('DELETE', `/v1/users/${banned.id}`, { token }),
+      await server.request('PUT', `/v1/users/${demoted.id}`, { token, body: { admin: false } }),
+      await applications.postAs(application, '/oauth/revoke', { token: access_token }),
+    ];
+    expect(endings.map(({ status }) => status)).toEqual([204, 200, 200, 200]);
+    const [live] = streams.splice(-1);
+    const lasted = await Promise.all(streams.map(({ ended }) => ended));
+    for (const milliseconds of lasted) expect(milliseconds).toBeLessThan(17_000);
+    expect(live?.response.readableEnded || live?.response.destroyed).toBe(false);
   });
 });
 
