@@ -33,6 +33,7 @@ export const ON_SQLITE_ALONE = [
   'test/cli/client.test.ts',
   'test/cli/commands.test.ts',
   'test/cli/completion.test.ts',
+  'test/cli/import-terminal.test.ts',
   'test/cli/import.test.ts',
   'test/cli/operations.test.ts',
   'test/cli/process.test.ts',

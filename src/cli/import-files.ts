@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { access, constants, readdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -83,9 +83,20 @@ export async function* watchFolders(
   signal: AbortSignal,
   { every = LOOK_EVERY, rest = REST } = {},
 ): AsyncGenerator<ReportFile> {
+  let hasLooked = false;
   const known = new Map<string, { version: string; since: number; isGiven: boolean }>();
   while (!signal.aborted) {
-    const there = (await Promise.all(folders.map(filesIn))).flat();
+    const looks = await Promise.all(
+      folders.map((folder) =>
+        filesIn(folder).catch((error: unknown) => {
+          // A folder that was there may be away for a while, as those on a network are.
+          if (!hasLooked) throw error;
+          return undefined;
+        }),
+      ),
+    );
+    hasLooked = true;
+    const there = looks.flatMap((files) => files ?? []);
     for (const file of there) {
       const status = await stat(file.path).catch(() => undefined);
       if (status?.isFile() !== true) continue;
@@ -95,14 +106,15 @@ export async function* watchFolders(
         one = { version, since: Date.now(), isGiven: false };
         known.set(file.path, one);
       }
-      // A clock elsewhere may have written a time that is ahead of ours.
-      const rested = Date.now() - Math.min(one.since, status.mtimeMs);
-      if (one.isGiven || rested < rest) continue;
+      // By our own clock alone: who wrote the time of a file may have another one.
+      if (one.isGiven || Date.now() - one.since < rest) continue;
       one.isGiven = true;
       yield file;
       if (signal.aborted) return;
     }
-    for (const path of known.keys()) if (!there.some((file) => file.path === path)) known.delete(path);
+    // What cannot be seen now may still be there.
+    if (!looks.includes(undefined))
+      for (const path of known.keys()) if (!there.some((file) => file.path === path)) known.delete(path);
     await delay(every, undefined, { signal }).catch(() => undefined);
   }
 }
@@ -110,19 +122,30 @@ export async function* watchFolders(
 /**
  * Runs `work` with the report as a file. Standard input and pipes become one first, as a request may not rest for as long
  * as a scanner does, and is sent again where the server had no time.
+ * @param signal ends the wait for standard input and pipes
+ * @throws UnreadableFile, whose message stands behind the name of the report
  */
-export async function withFile<T>(path: string, work: (path: string) => Promise<T>): Promise<T> {
-  const isPlain = path !== '-' && statSync(path, { throwIfNoEntry: false })?.isFile() !== false;
-  if (isPlain) return work(path);
+export async function withFile<T>(
+  path: string,
+  signal: AbortSignal,
+  work: (path: string) => Promise<T>,
+): Promise<T> {
+  if (path !== '-') {
+    await access(path, constants.R_OK).catch((error: unknown) => {
+      throw new UnreadableFile(`it cannot be read (${codeOf(error) ?? String(error)}).`);
+    });
+    if ((await stat(path)).isFile()) return work(path);
+  }
   const folder = mkdtempSync(join(tmpdir(), 'assay-import-'));
   try {
     const kept = join(folder, 'report');
-    await pipeline(
-      path === '-' ? io().stdin : createReadStream(path),
-      createWriteStream(kept, { mode: 0o600 }),
-    );
+    const source = path === '-' ? io().stdin : createReadStream(path);
+    await pipeline(source, createWriteStream(kept, { mode: 0o600 }), { signal });
     return await work(kept);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** A report that was there when the command began, or has a name in a folder, and cannot be read. */
+export class UnreadableFile extends Refusal {}

@@ -1,4 +1,5 @@
-import { type ImportJob, placeIn, type Previewed } from './import-job.ts';
+import { PREVIEW_KINDS, type PreviewedFinding } from '../domain/imports/import-job.ts';
+import { type ImportJob, placeIn } from './import-job.ts';
 import { printJson, printLines, table } from './output.ts';
 
 /** How one report ended: an import, or what was refused before it became one. */
@@ -67,7 +68,7 @@ function skipLines({ job }: Outcome): string[] {
   });
 }
 
-const KINDS = {
+const COUNTS = {
   new: 'findings_created',
   again: 'findings_seen_again',
   reopened: 'findings_reopened',
@@ -79,20 +80,18 @@ function previewLines({ job }: Outcome): string[] {
   if (preview === null || preview === undefined) return [];
   return [
     'Nothing was changed, as this was a dry run. It would be:',
-    ...Object.entries(KINDS).flatMap(([kind, count]) => {
-      const shown = preview[kind as keyof typeof KINDS];
-      const all = Math.max(shown.length, result?.[count] ?? 0);
+    ...PREVIEW_KINDS.flatMap((kind) => {
+      const shown = preview[kind];
+      const all = Math.max(shown.length, result?.[COUNTS[kind]] ?? 0);
       return [`${kind}: ${all}`, ...firstLines(shown, all)];
     }),
   ];
 }
 
-function firstLines(shown: readonly Previewed[], all: number): string[] {
+function firstLines(shown: readonly PreviewedFinding[], all: number): string[] {
   const more = all - shown.length;
   return [
-    ...shown.map(({ title, asset }) =>
-      oneLine(`  ${title}${asset === null || asset === undefined ? '' : `  ${asset}`}`),
-    ),
+    ...shown.map(({ title, asset }) => oneLine(`  ${title}${asset === undefined ? '' : `  ${asset}`}`)),
     ...(more > 0 ? [`  and ${more} more`] : []),
   ];
 }

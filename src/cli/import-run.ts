@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AssayError } from '#client';
-import type { ReportFile } from './import-files.ts';
+import type { Columns } from './import-columns.ts';
+import { type ReportFile, UnreadableFile, withFile } from './import-files.ts';
 import {
   followImport,
   type ImportFields,
@@ -21,6 +22,7 @@ import { Refusal, refusalOf } from './refusal.ts';
 export interface Importing {
   client: AnyClient;
   fields: ImportFields;
+  columns: Columns;
   interruption: Pick<Interruption, 'cancel' | 'leave'>;
   output: OutcomeOutput;
   /** Whose options are named where they are at fault. */
@@ -64,17 +66,31 @@ export async function importAll(
 
 /** @returns how it ended; `undefined` when it was interrupted before it was an import */
 async function importOne(importing: Importing, report: ReportFile): Promise<Outcome | undefined> {
-  const { client, interruption } = importing;
-  const progress = showImport(io().stderr, report.shown);
+  const { client, columns, count, interruption } = importing;
+  const { path: named, shown, name } = report;
+  const progress = showImport(io().stderr, shown);
+  const { ask } = columns;
+  const asking = ask && ((rows: Parameters<typeof ask>[0]) => (progress.stop(), ask(rows)));
   try {
-    const started = await send(importing, report);
+    const started = await withFile(named, interruption.cancel, async (path) => {
+      // Every format comes with it, which most commands do without.
+      const { columnFields } = await import('./import-columns.ts');
+      const told = await columnFields({ ...columns, ask: asking }, path);
+      if ('refused' in told) return { file: shown, ...told };
+      return send({ ...importing, fields: [...importing.fields, ...told] }, { path, shown, name });
+    });
     if (!('id' in started)) return started;
-    const job = await followImport(client, started.id, interruption, (now) => progress.update(now));
-    return { file: report.shown, job };
+    const job = await followImport(client, started.id, {
+      interruption,
+      show: (now) => progress.update(now),
+      ...(count === undefined ? { patience: Infinity } : {}),
+    });
+    return { file: shown, job };
   } catch (error) {
+    if (error instanceof UnreadableFile) return { file: shown, refused: error.message };
     if (!isInterrupted(error, interruption)) throw error;
-    if (importing.count === undefined) return undefined;
-    throw new Refusal(`${report.shown} was not sent whole, and nothing of it was imported.`);
+    if (count === undefined) return undefined;
+    throw new Refusal(`${shown} was not sent whole, and nothing of it was imported.`);
   } finally {
     progress.stop();
   }

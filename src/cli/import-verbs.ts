@@ -23,7 +23,7 @@ export function addImportVerbs(family: Command): void {
   const follow = addCommand(family, 'follow <id>', {
     description: 'Show how far an import is, until it ends',
     notes:
-      'On the data folder it does what no server does. Ctrl-C cancels the import, a second one leaves it.',
+      'On the data folder it does what no server does. Ctrl-C cancels the import, a second one does not wait for that.',
     examples: [['assay import follow 12']],
   });
   addPlace(follow);
@@ -53,7 +53,7 @@ async function followOne(id: number, { json, ...flags }: VerbFlags): Promise<voi
   try {
     const job = await withOperations(
       flags,
-      (client) => followImport(client, id, interruption, (now) => progress.update(now)),
+      (client) => followImport(client, id, { interruption, show: (now) => progress.update(now) }),
       { doesImports: true },
     );
     progress.stop();

@@ -1,94 +1,134 @@
+import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { CSV_MEMBERS, usualMapping } from '../importers/formats/csv/columns.ts';
 import { printableArgument, table } from './output.ts';
 import type { Mapping } from './import-mapping.ts';
-import { Refusal } from './refusal.ts';
-
-/** A member of ours that a column of a CSV report can be. */
-export interface MappedMember {
-  name: string;
-  required?: boolean;
-  /** Other words for it, in small letters, that a column may be called. */
-  alsoCalled?: readonly string[];
-}
+import { codeOf, Refusal } from './refusal.ts';
 
 /** What of each column is shown: so many rows, and so much of a cell. */
 const SHOWN_ROWS = 3;
-const SHOWN_CELL = 30;
+const SHOWN_CELL = 24;
+
+export interface Terminal {
+  input: Readable;
+  output: Pick<NodeJS.WritableStream, 'write'>;
+}
 
 /**
- * Asks on a terminal which column of a CSV report is which member, and says by which options the same is told without being
- * asked.
+ * Asks on a terminal which column of a CSV report is which, says by which options the same is told without being asked, and
+ * writes them into a file if that is wanted.
  * @param rows of the report: the header first
- * @throws Refusal when the answers end before one that is needed
+ * @param signal ends the questions
+ * @throws Refusal when the answers end before the last question
  */
 export async function askMapping(
-  terminal: { input: Readable; output: Pick<NodeJS.WritableStream, 'write'> },
+  { input, output }: Terminal,
   [header = [], ...rows]: readonly (readonly string[])[],
-  members: readonly MappedMember[],
+  signal?: AbortSignal,
 ): Promise<Mapping> {
-  const { input, output } = terminal;
   const tell = (...lines: string[]) => output.write(`${lines.join('\n')}\n`);
+  const lines = createInterface({ input, terminal: false, ...(signal === undefined ? {} : { signal }) });
+  const answers = lines[Symbol.asyncIterator]();
+  const ask = async (question: string): Promise<string> => {
+    output.write(question);
+    const { value, done } = await answers.next();
+    if (done !== true) return value.trim();
+    tell('');
+    throw new Refusal('The questions were not answered to their end, and nothing was imported.');
+  };
+  try {
+    tell(...columnLines(header, rows));
+    const mapping: Record<string, string> = {};
+    const guesses = usualMapping(header);
+    for (const member of Object.keys(CSV_MEMBERS)) {
+      const left = header.filter((name) => name !== '' && !Object.values(mapping).includes(name));
+      if (left.length === 0) break;
+      const isNeeded = member === 'title' || (member === 'severity' && !hasScore(guesses));
+      const guess = left.find((name) => name === guesses[member]);
+      const column = await askColumn(member, { header, guess, isNeeded, ask, tell });
+      if (column !== undefined) mapping[member] = column;
+    }
+    const options = Object.entries(mapping).map(([name, column]) => printableArgument(`${name}=${column}`));
+    tell('', `The same without questions: ${options.map((option) => `--map ${option}`).join(' ')}`);
+    await offerFile(mapping, ask, tell);
+    return mapping;
+  } finally {
+    lines.close();
+  }
+}
+
+const hasScore = (guesses: Mapping) =>
+  guesses['cvss_score'] !== undefined || guesses['cvss_vector'] !== undefined;
+
+function columnLines(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const columns = header.map((name, index) => ({
     number: index + 1,
-    name,
-    values: rows.slice(0, SHOWN_ROWS).map((row) => cut(row[index] ?? '')),
+    name: cut(name),
+    values: rows
+      .slice(0, SHOWN_ROWS)
+      .map((row) => cut(row[index] ?? ''))
+      .join(' | '),
   }));
-  tell(
-    'Which column is which? First its columns, with what is in the first rows:',
+  return [
+    'The names of its columns do not tell which is which. These are the columns, and what is in the first rows:',
     '',
     ...table(
       columns,
       {
         '': ({ number }) => number,
         COLUMN: ({ name }) => name,
-        'FIRST ROWS': ({ values }) => values.join(' | '),
+        'FIRST ROWS': ({ values }) => values,
       },
       '',
     ),
     '',
-    'Type the number or the name of a column; Enter takes what stands in brackets, - is none.',
-  );
-  const answers = createInterface({ input, terminal: false })[Symbol.asyncIterator]();
-  const mapping: Record<string, string> = {};
-  try {
-    for (const member of members) {
-      const guess = guessOf(header, member);
-      for (;;) {
-        output.write(
-          `${member.name}${member.required === true ? ', which is needed' : ''} [${guess ?? '-'}]: `,
-        );
-        const { value, done } = await answers.next();
-        if (done === true) throw new Refusal('The questions were not answered to their end.');
-        const answer = value.trim();
-        const column = answer === '' ? guess : columnOf(header, answer);
-        if (column === undefined && answer !== '' && answer !== '-') {
-          tell(`There is no column ${answer}.`);
-          continue;
-        }
-        if (column === undefined && member.required === true) continue;
-        if (column !== undefined) mapping[member.name] = column;
-        break;
-      }
-    }
-  } finally {
-    await answers.return?.();
-  }
-  const options = Object.entries(mapping).map(([name, column]) => printableArgument(`${name}=${column}`));
-  tell('', `The same without questions: ${options.map((option) => `--map ${option}`).join(' ')}`, '');
-  return mapping;
+    'Type the number or the name of a column. Enter takes what stands in brackets; - is none.',
+  ];
 }
 
-const plain = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+interface Question {
+  header: readonly string[];
+  guess: string | undefined;
+  isNeeded: boolean;
+  ask(question: string): Promise<string>;
+  tell(line: string): void;
+}
 
-function guessOf(header: readonly string[], { name, alsoCalled = [] }: MappedMember): string | undefined {
-  const words = [name, ...alsoCalled].map(plain);
-  // A better word wins over an earlier column.
-  for (const word of words) {
-    const column = header.find((one) => plain(one) === word);
+/** @returns the column that a member is; `undefined` when it is none */
+async function askColumn(
+  member: string,
+  { header, guess, isNeeded, ask, tell }: Question,
+): Promise<string | undefined> {
+  for (;;) {
+    const answer = await ask(
+      `${member.replaceAll('_', ' ')}${isNeeded ? ' (needed)' : ''} [${guess ?? '-'}]: `,
+    );
+    const column = answer === '' ? guess : columnOf(header, answer);
     if (column !== undefined) return column;
+    if (answer !== '' && answer !== '-') tell(`There is no column ${answer}.`);
+    else if (isNeeded) tell(`Without ${member} there is nothing to import.`);
+    else return undefined;
   }
-  return undefined;
+}
+
+/** Writes a mapping for `--mapping`, if a name is given for its file. */
+async function offerFile(
+  mapping: Mapping,
+  ask: (question: string) => Promise<string>,
+  tell: (line: string) => void,
+): Promise<void> {
+  for (;;) {
+    const file = await ask('Keep it for --mapping, in which file? [none]: ');
+    if (file === '' || file === '-') return;
+    try {
+      writeFileSync(file, `${JSON.stringify(mapping, undefined, 2)}\n`, { flag: 'wx' });
+      return tell(`Written to ${file}: --mapping ${printableArgument(file)}`);
+    } catch (error) {
+      const code = codeOf(error);
+      tell(code === 'EEXIST' ? `There is a file ${file} already.` : `${file} cannot be written (${code}).`);
+    }
+  }
 }
 
 function columnOf(header: readonly string[], answer: string): string | undefined {
@@ -100,6 +140,6 @@ function columnOf(header: readonly string[], answer: string): string | undefined
 }
 
 function cut(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
+  const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
   return [...line].length <= SHOWN_CELL ? line : `${[...line].slice(0, SHOWN_CELL - 1).join('')}…`;
 }

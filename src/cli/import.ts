@@ -3,7 +3,10 @@ import { SEVERITIES } from '../domain/vulnerabilities/catalogue.ts';
 import { addCommand, nameInputs } from './command.ts';
 import { isFolder, reportsOf, watchFolders } from './import-files.ts';
 import { type ImportFields, Interruption } from './import-job.ts';
-import { addMapping, givenMapping, type MappingFlags } from './import-mapping.ts';
+import type { Columns } from './import-columns.ts';
+import { addMapping, givenMapping, type Mapping, type MappingFlags } from './import-mapping.ts';
+import { askMapping } from './import-wizard.ts';
+import { io } from './io.ts';
 import { importNmap } from './import-nmap.ts';
 import { OutcomesAsJson, OutcomeTable } from './import-outcome.ts';
 import { addImportVerbs } from './import-verbs.ts';
@@ -31,8 +34,9 @@ const NOTES = `The format is recognised by what is in a report; name it where th
 the assessment; hosts and their ports become assets of the organization, for which no assessment is needed. A report
 that was imported before changes nothing. One that a gzip or zip holds is unpacked.
 Of a folder every file is imported; with --watch also what appears in it, until Ctrl-C.
+Columns of CSV that have not their usual names are asked for on a terminal; elsewhere --map or --mapping tells them.
 Ctrl-C cancels the import that runs: what it has done stays, and "assay import undo" takes it away. A second Ctrl-C
-leaves it as it is, to go on by itself.
+does not wait for that.
 A first word that is a format or a command is that; a file of the same name is written ./list.
 "import nmap FILE --organization UID" alone, on the data folder, writes hosts while it reads, and lists them.`;
 
@@ -119,7 +123,12 @@ async function importReports(words: readonly string[], flags: ImportFlags, comma
           flags.json === true
             ? new OutcomesAsJson()
             : new OutcomeTable((known ?? []).map(({ shown }) => shown));
-        const importing = { client, fields, interruption, output, command, count: known?.length };
+        const columns = {
+          format,
+          mapping,
+          ask: flags.watch === true ? undefined : questions(interruption.cancel),
+        };
+        const importing = { client, fields, columns, interruption, output, command, count: known?.length };
         await importAll(importing, known ?? watchFolders(files, interruption.cancel));
       },
       { doesImports: true },
@@ -127,6 +136,20 @@ async function importReports(words: readonly string[], flags: ImportFlags, comma
   } finally {
     interruption.close();
   }
+}
+
+/** @returns what asks a person at a terminal for the columns of a report, of the same columns once; `undefined` where there is none */
+function questions(signal: AbortSignal): Columns['ask'] {
+  const { stdin, stderr } = io();
+  if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
+  const answered = new Map<string, Mapping>();
+  return async (rows) => {
+    const columns = JSON.stringify(rows[0]);
+    const mapping =
+      answered.get(columns) ?? (await askMapping({ input: stdin, output: stderr }, rows, signal));
+    answered.set(columns, mapping);
+    return mapping;
+  };
 }
 
 /**

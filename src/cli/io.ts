@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 
 /** What a command reads and writes beside the database. */
 export interface Io {
-  stdin: Readable;
+  stdin: Readable & { isTTY?: boolean };
   stdout: Output;
   stderr: Output;
   /** The process's own when absent. */

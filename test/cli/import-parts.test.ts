@@ -127,7 +127,7 @@ describe('What became of a report', () => {
   it('is for a dry run what it would be, with the first of each', async () => {
     const preview = {
       new: [{ title: 'SQL\u001b[31m injection', asset: 'https://a.example/' }],
-      again: [{ title: 'Old', asset: null }],
+      again: [{ title: 'Old' }],
       reopened: [],
       gone: [{ title: 'Gone', asset: '192.0.2.1' }],
     };

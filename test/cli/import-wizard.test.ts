@@ -1,41 +1,70 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { askMapping } from '../../src/cli/import-wizard.ts';
+import { temporaryFolder } from '../harness/temporary.ts';
+
+const ROWS = [
+  ['Wo', 'Was', 'Risk'],
+  ['https://a.example/', 'SQL \u001b[31minjection', 'High'],
+];
+
+async function ask(answers: string, rows = ROWS, signal?: AbortSignal) {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  if (signal === undefined) input.end(answers);
+  const asked = askMapping({ input, output }, rows, signal);
+  const mapping = await asked.catch((error: Error) => error.message);
+  return { mapping, told: String(output.read()) };
+}
 
 describe('The questions for the columns of a CSV report', () => {
-  const rows = [
-    ['Name', 'Risk', 'Where'],
-    ['SQL injection', 'High', 'https://a.example/'],
-  ];
-  const members = [
-    { name: 'title', required: true, alsoCalled: ['name'] },
-    { name: 'severity', alsoCalled: ['risk'] },
-    { name: 'url' },
-    { name: 'description' },
-  ];
-  const ask = async (answers: string) => {
-    const [input, output] = [new PassThrough(), new PassThrough()];
-    input.end(answers);
-    const mapping = await askMapping({ input, output }, rows, members).catch((error: Error) => error.message);
-    return { mapping, told: String(output.read()) };
-  };
-
   it('take what is guessed, a number, a name or nothing, and say how to do without', async () => {
-    const { mapping, told } = await ask('\n2\nwhere\n-\n');
-    expect(mapping).toEqual({ title: 'Name', severity: 'Risk', url: 'Where' });
-    expect(told).toContain('1  Name    SQL injection');
-    expect(told).toContain('title, which is needed [Name]: ');
-    expect(told).toContain('url [-]: ');
-    expect(told).toContain('--map title=Name --map severity=Risk --map url=Where');
+    const { mapping, told } = await ask('2\n\n-\n\n\n\n\nwo\n\n');
+    expect(mapping).toEqual({ title: 'Was', severity: 'Risk', url: 'Wo' });
+    expect(told).toMatch(/^1 {2}Wo {6}https:\/\/a\.example\/$/m);
+    expect(told).toContain('SQL [31minjection');
+    expect(told).toContain('title (needed) [-]: ');
+    expect(told).toContain('severity (needed) [Risk]: ');
+    expect(told).toContain('recommended fix [-]: ');
+    expect(told).toContain('The same without questions: --map title=Was --map severity=Risk --map url=Wo\n');
   });
 
   it('are asked again where there is no such column, or one is needed', async () => {
-    const { mapping, told } = await ask('-\nnone\n1\n\n\n\n');
-    expect(mapping).toEqual({ title: 'Name', severity: 'Risk' });
+    const { mapping, told } = await ask('\nnone\n2\n-\n3\n1\n\n');
+    expect(mapping).toEqual({ title: 'Was', severity: 'Risk', description: 'Wo' });
+    expect(told).toContain('Without title there is nothing to import.');
     expect(told).toContain('There is no column none.');
+    expect(told).toContain('Without severity there is nothing to import.');
+  });
+
+  it('need no severity where there is a score, and do not guess what is taken', async () => {
+    const rows = [
+      ['CVSS', 'Text'],
+      ['9.8', 'Old library'],
+    ];
+    const { mapping, told } = await ask('2\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n', rows);
+    expect(mapping).toEqual({ title: 'Text', cvss_score: 'CVSS' });
+    expect(told).toContain(' severity [-]: ');
+    const taken = await ask('CVSS\n2\n\n', rows);
+    expect(taken.mapping).toEqual({ title: 'CVSS', severity: 'Text' });
+  });
+
+  it('write what was answered into a file, and over none', async () => {
+    const folder = temporaryFolder();
+    const [there, wanted] = [join(folder, 'there.json'), join(folder, 'columns.json')];
+    writeFileSync(there, 'mine');
+    const { mapping, told } = await ask(`2\n\n1\n${there}\n${join(folder, 'none/x.json')}\n${wanted}\n`);
+    expect(told).toContain(`There is a file ${there} already.`);
+    expect(told).toContain('none/x.json cannot be written (ENOENT).');
+    expect(told).toContain(`Written to ${wanted}: --mapping ${wanted}`);
+    expect(JSON.parse(readFileSync(wanted, 'utf8'))).toEqual(mapping);
+    expect(readFileSync(there, 'utf8')).toBe('mine');
   });
 
   it('cannot be left half answered', async () => {
-    expect((await ask('1\n')).mapping).toBe('The questions were not answered to their end.');
+    const half = 'The questions were not answered to their end, and nothing was imported.';
+    expect((await ask('2\n')).mapping).toBe(half);
+    expect((await ask('', ROWS, AbortSignal.timeout(5))).mapping).toBe(half);
   });
 });
