@@ -1,6 +1,7 @@
 import type { Database } from '../db/engine.ts';
 import { putFindings, type SightingFate } from '../domain/imports/finding-sightings.ts';
 import {
+  type Candidates,
   type Covered,
   describeFindings,
   findCandidates,
@@ -106,12 +107,10 @@ export async function applyGone(run: FindingRun): Promise<void> {
 
 async function markUncovered(run: FindingRun, units: Units, covered: Covered): Promise<void> {
   const { db, job, spool, result, preview, reportAt, clock } = run;
-  for (let after = 0; ;) {
-    const candidates = await findCandidates(db.read, job, covered, reportAt, after, AT_ONCE);
-    const last = candidates.at(-1);
-    if (last === undefined) return;
-    after = last.id;
-    const missing = candidates.filter(({ identity }) => !spool.has(identity));
+  for (let after: number | null = 0; after !== null;) {
+    const { found, next }: Candidates = await findCandidates(db.read, job, covered, reportAt, after, AT_ONCE);
+    after = next;
+    const missing = found.filter(({ identity }) => !spool.has(identity));
     result.findings_gone += missing.filter(({ isGone }) => isGone).length;
     const ids = missing.flatMap(({ id, isGone }) => (isGone ? [] : [id]));
     for (let start = 0; start < ids.length;) {
@@ -130,17 +129,22 @@ async function markUncovered(run: FindingRun, units: Units, covered: Covered): P
 
 /** @returns what the report covers: what it says, and the targets that whoever imports names */
 function* coveredBy({ spool, job }: FindingRun): Generator<Covered> {
-  let after: readonly [string, string] = ['', ''];
+  let after: readonly [string, string, string] = ['', '', ''];
   for (;;) {
     const rows = spool.covered(after, AT_ONCE);
     const last = rows.at(-1);
     if (last === undefined) break;
-    after = [last.source, last.cover.key];
-    const bySource = new Map<string, Cover[]>();
-    for (const { source, cover } of rows) bySource.set(source, [...(bySource.get(source) ?? []), cover]);
-    for (const [source, covers] of bySource) yield { source, covers, withSites: false };
+    after = last.place;
+    let some: Cover[] = [];
+    for (const [index, { source, cover }] of rows.entries()) {
+      some.push(cover);
+      const next = rows[index + 1];
+      if (next?.source === source && next.cover.ports === cover.ports) continue;
+      yield { source, covers: some, ports: cover.ports, withSites: false };
+      some = [];
+    }
   }
   const targets = job.options.targets.flatMap((target) => coverOf(targetNamed(target)) ?? []);
   if (targets.length > 0)
-    for (const source of spool.sources()) yield { source, covers: targets, withSites: true };
+    for (const source of spool.sources()) yield { source, covers: targets, ports: '', withSites: true };
 }

@@ -170,7 +170,7 @@ async function takeRecord(
           identity: identityOf(finding, from),
           source: from,
           asset: sightedAssetOf(target),
-          cover: coverOf(target),
+          cover: coverOf(target, finding.ports),
           seenAt: time.believed(finding.seenAt) ?? null,
         };
         spool.add(head, settleFinding(finding));
@@ -178,7 +178,7 @@ async function takeRecord(
       break;
     }
     case 'covered': {
-      const cover = coverOf(record.target);
+      const cover = coverOf(record.target, record.ports);
       if (cover !== null) spool.cover(record.source ?? format.name, cover);
       return;
     }

@@ -1,3 +1,5 @@
+import type { PortRange } from '../domain/assets/port-observations.ts';
+import { textOfPorts } from '../domain/imports/port-sets.ts';
 import type { Cover, SightedAsset } from '../domain/imports/sighting.ts';
 import { assetOf, coverageOf } from './identity.ts';
 import type { Target } from './report.ts';
@@ -24,8 +26,32 @@ export const sightedAssetOf: (target: Target | undefined) => SightedAsset | null
   (target) => assetOf(target) ?? null,
 );
 
-/** @returns what has to be covered for a finding of a target to be gone, or what a target covers; `null` for nothing */
-export const coverOf: (target: Target | undefined) => Cover | null = remembering((target) => {
+const targetCover = remembering((target): Cover | null => {
   const { coverKey: key, coverHost: host } = coverageOf(target);
-  return key === '' ? null : { key, host: host === '' ? null : host };
+  if (key === '') return null;
+  const port =
+    'host' in target && target.port !== undefined ? `${target.protocol ?? 'tcp'}/${target.port}` : '';
+  return { key, host: host === '' ? null : host, ports: port };
 });
+
+/** A report names the same ports of each of its hosts. */
+const texts = new WeakMap<readonly PortRange[], string>();
+
+function knownText(ranges: readonly PortRange[]): string {
+  const known = texts.get(ranges) ?? textOfPorts(ranges);
+  texts.set(ranges, known);
+  return known;
+}
+
+/**
+ * @param ports of a target that is a host, where it names no port
+ * @returns what has to be covered for a finding of a target to be gone, or what a target covers; `null` for nothing
+ */
+export function coverOf(target: Target | undefined, ports?: readonly PortRange[]): Cover | null {
+  const cover = targetCover(target);
+  if (cover === null || ports === undefined || cover.ports !== '' || !cover.key.startsWith('host:'))
+    return cover;
+  const text = knownText(ports);
+  // No ports at all are none that anything was found on.
+  return text === '' ? null : { ...cover, ports: text };
+}

@@ -67,6 +67,8 @@ export interface ReportedFinding {
   /** Requests and answers as sent, what a scanner shows as evidence. */
   evidence?: readonly string[] | undefined;
   target?: Target | undefined;
+  /** Of a host itself: what a scan has to look at to find it again, where that is less than all of the host. */
+  ports?: readonly PortRange[] | undefined;
   /** Where it was seen; the target when absent. */
   locations?: readonly ReportedLocation[] | undefined;
   /** Milliseconds since 1970; the report's time when absent. */
@@ -81,8 +83,16 @@ export type ReportRecord =
   | { kind: 'ports'; ranges: readonly PortRange[] }
   | { kind: 'host'; host: ScannedHost }
   | { kind: 'finding'; finding: ReportedFinding; at?: Place | undefined }
-  /** That the report covers this whole, so that what it does not tell of it is gone. */
-  | { kind: 'covered'; target: Target; source?: string | undefined }
+  /**
+   * That the report covers this whole, so that what it does not tell of it is gone: of a host with a port that port alone,
+   * and of one with ports those.
+   */
+  | {
+      kind: 'covered';
+      target: Target;
+      ports?: readonly PortRange[] | undefined;
+      source?: string | undefined;
+    }
   /** What is not taken: a few words for whoever reads the counts (`passed`, `suppressed`, `no title`). */
   | { kind: 'skipped'; reason: string; at?: Place | undefined };
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { openSpoolFile } from '../db/spool-file.ts';
+import { nameOfPorts } from '../domain/imports/port-sets.ts';
 import type { Cover, SightedAsset, Sighting } from '../domain/imports/sighting.ts';
 import { SEVERITIES, severityRank } from '../domain/vulnerabilities/catalogue.ts';
 import { MAX_FINDING } from '../domain/vulnerabilities/finding.ts';
@@ -8,6 +9,8 @@ import { cutText, MAX_LOCATIONS, mergeFindings, type SettledFinding } from './se
 
 /** So many instances of a finding are looked at whole; of later ones the location, the time and the severity count. */
 const MERGED = 20;
+/** So many different sets of ports a report may cover. */
+const MAX_PORT_SETS = 100;
 
 /** Who a finding is, beside what is said of it. */
 export interface SpooledHead {
@@ -44,7 +47,7 @@ export class Spool {
       first int, last int, untimed int not null, instances int not null, locations int not null, body text not null)`,
     `create table seen (seq int not null, digest text not null, primary key (seq, digest)) without rowid`,
     `create table kept (seq int not null, place int not null, location text not null, primary key (seq, place)) without rowid`,
-    `create table covered (source text not null, key text not null, host text, primary key (source, key)) without rowid`,
+    `create table covered (source text not null, ports text not null, key text not null, host text, primary key (source, ports, key)) without rowid`,
     `create table sources (source text primary key) without rowid`,
     `create table remembered (name text primary key) without rowid`,
   ]);
@@ -63,10 +66,12 @@ export class Spool {
   readonly #rewrite = this.#file.prepare('update findings set body = ? where seq = ?');
   readonly #see = this.#file.prepare('insert or ignore into seen values (?, ?)');
   readonly #keep = this.#file.prepare('insert into kept values (?, ?, ?)');
-  readonly #cover = this.#file.prepare('insert or ignore into covered values (?, ?, ?)');
+  readonly #cover = this.#file.prepare('insert or ignore into covered values (?, ?, ?, ?)');
   readonly #source = this.#file.prepare('insert or ignore into sources values (?)');
   readonly #remember = this.#file.prepare('insert or ignore into remembered values (?)');
   readonly #sources = new Set<string>();
+  /** Long texts of ports, by what stands for them. */
+  readonly #ports = new Map<string, string>();
   #count = 0;
 
   /** Findings, each once. */
@@ -93,6 +98,7 @@ export class Spool {
         asset?.location ?? null,
         cover?.key ?? null,
         cover?.host ?? null,
+        cover?.ports ?? '',
       ]),
       severityRank(finding.severity),
       seenAt,
@@ -104,9 +110,15 @@ export class Spool {
   }
 
   /** Says that something is covered whole by a tool. */
-  cover(source: string, { key, host }: Cover): void {
+  cover(source: string, { key, host, ports }: Cover): void {
     this.addSource(source);
-    this.#cover.run(source, key, host);
+    const name = nameOfPorts(ports);
+    if (name !== ports && !this.#ports.has(name)) {
+      // A scan has one set of ports; of what has very many nothing is gone.
+      if (this.#ports.size >= MAX_PORT_SETS) return;
+      this.#ports.set(name, ports);
+    }
+    this.#cover.run(source, name, key, host);
   }
 
   addSource(source: string): void {
@@ -122,14 +134,22 @@ export class Spool {
       .map(([source]) => source);
   }
 
-  /** @returns some of what is covered, in order, behind `after` */
-  covered(after: readonly [source: string, key: string], limit: number): { source: string; cover: Cover }[] {
+  /** @returns some of what is covered, by source and ports, behind `after` */
+  covered(
+    after: readonly [source: string, ports: string, key: string],
+    limit: number,
+  ): { place: [string, string, string]; source: string; cover: Cover }[] {
     return this.#file
       .prepare(
-        'select source, key, host from covered where (source, key) > (?, ?) order by source, key limit ?',
+        `select source, ports, key, host from covered where (source, ports, key) > (?, ?, ?)
+          order by source, ports, key limit ?`,
       )
-      .all<[string, string, string | null]>(...after, limit)
-      .map(([source, key, host]) => ({ source, cover: { key, host } }));
+      .all<[string, string, string, string | null]>(...after, limit)
+      .map(([source, name, key, host]) => ({
+        place: [source, name, key],
+        source,
+        cover: { key, host, ports: this.#ports.get(name) ?? name },
+      }));
   }
 
   has(identity: string): boolean {
@@ -226,12 +246,13 @@ export class Spool {
     [number, identity, head, rank, first, last, untimed, instances, count, body]: Kept,
     reportAt: number,
   ): { number: number; cut: boolean; sighting: Sighting } {
-    const [source, type, location, key, host] = JSON.parse(head) as [
+    const [source, type, location, key, host, ports] = JSON.parse(head) as [
       string,
       SightedAsset['type'] | null,
       string,
       string | null,
       string | null,
+      string,
     ];
     const told = JSON.parse(body) as SettledFinding;
     const locations =
@@ -264,7 +285,7 @@ export class Spool {
         identity,
         source,
         asset: type === null ? null : { type, location },
-        cover: key === null ? null : { key, host },
+        cover: key === null ? null : { key, host, ports },
         firstSeenAt: untimed === 1 ? Math.min(first ?? reportAt, reportAt) : (first ?? reportAt),
         seenAt: untimed === 1 ? Math.max(last ?? reportAt, reportAt) : (last ?? reportAt),
         content: createHash('sha256').update(JSON.stringify(columns)).digest('base64url').slice(0, 22),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Caller, operatorCaller } from '../../src/auth/callers.ts';
 import { fillSearch } from '../../src/db/vulnerability-search.ts';
+import type { PortRange } from '../../src/domain/assets/port-observations.ts';
 import type { ImportJob, ImportOptions, ImportOutcome } from '../../src/domain/imports/import-job.ts';
 import { type ImportRun, runImport } from '../../src/importers/ingest.ts';
 import { undoImport } from '../../src/importers/undo.ts';
@@ -562,6 +563,89 @@ describe('what a whole report no longer has', () => {
     });
     expect((await imported([at(SECOND), SITE])).result).toMatchObject({ findings_gone: 1 });
     expect(await kinds((await one('here')).id)).toEqual(['created', 'gone']);
+  });
+
+  it('is fixed by a later report where that is wanted, also when an earlier one kept it', async () => {
+    const fix = { options: { whenGone: 'fix' } } as const;
+    await imported([at(FIRST), SITE, finding('goes'), finding('stays')]);
+    await imported([at(SECOND), SITE, finding('stays')]);
+    const dry = await imported([at(THIRD), SITE, finding('stays')], {
+      options: { whenGone: 'fix', dryRun: true },
+    });
+    expect(dry.result).toMatchObject({ findings_gone: 1, findings_seen_again: 1 });
+    expect(dry.preview?.gone).toEqual([{ title: 'Title of goes', asset: 'https://shop.example/' }]);
+    const third = await imported([at(THIRD), SITE, finding('stays')], fix);
+    expect(third.result).toMatchObject({ findings_gone: 1, findings_seen_again: 1 });
+    expect(await one('goes')).toMatchObject({
+      status_id: 5,
+      closed_at: iso(THIRD).replace(/\.\d+Z/, '+00:00'),
+    });
+    expect(await kinds((await one('goes')).id)).toEqual(['created', 'gone', 'status']);
+    expect((await run(third.job, [at(THIRD), SITE, finding('stays')])).result).toEqual(third.result);
+    await expectCounted();
+    // A person says that it is there all the same.
+    await setStatus((await one('goes')).id, 3);
+    const last = await imported([at(NOW - DAY), SITE, finding('stays')], fix);
+    expect(last.result).toMatchObject({ findings_gone: 0 });
+    expect((await one('goes')).status_id).toBe(3);
+  });
+
+  it('is of the ports that a scan of a host looked at', async () => {
+    const fix = { options: { whenGone: 'fix' } } as const;
+    const port = (number: number) => ({ target: { host: '192.0.2.7', port: number } });
+    const covered = (number: number): ReportRecord => ({ kind: 'covered', ...port(number) });
+    await imported([at(FIRST), covered(443), finding('one', port(443))], fix);
+    const other = await imported([at(SECOND), covered(8443), finding('other', port(8443))], fix);
+    expect(other.result).toMatchObject({ findings_gone: 0, findings_created: 1 });
+    const without = await imported([at(THIRD), covered(443)], fix);
+    expect(without.result).toMatchObject({ findings_gone: 1 });
+    expect((await one('one')).status_id).toBe(5);
+    expect((await one('other')).status_id).toBe(1);
+    // An older report brings what the newer ones covered without it, and what they did not cover.
+    const older = [finding('late', port(443)), finding('elsewhere', port(25))];
+    await imported([at(FIRST + DAY), ...older], fix);
+    expect((await one('late')).status_id).toBe(5);
+    expect((await one('elsewhere')).status_id).toBe(1);
+  });
+
+  it('is of the ranges of ports that a scan looked at, and of a host itself when it looked at all of them', async () => {
+    const host = { host: '192.0.2.7' };
+    // More than a text of 40 characters.
+    const many = Array.from({ length: 20 }, (_, index) => ['tcp', index * 10, index * 10 + 5] as const);
+    const few = [['tcp', 20, 30]] as const;
+    const covered = (ports: readonly PortRange[]): ReportRecord => ({ kind: 'covered', target: host, ports });
+    await imported([
+      at(FIRST),
+      covered(many),
+      finding('port 22', { target: { ...host, port: 22 } }),
+      finding('port 27', { target: { ...host, port: 27 } }),
+      finding('itself', { target: host, ports: many }),
+    ]);
+    const gone = async () =>
+      (
+        await server.context.db.read
+          .selectFrom('scanner_findings')
+          .innerJoin('vulnerabilities', 'vulnerabilities.id', 'vulnerability_id')
+          .select('title')
+          .where('vulnerabilities.assessment_id', '=', assessment.id)
+          .where('gone_at', 'is not', null)
+          .orderBy('title')
+          .execute()
+      ).map(({ title }) => title);
+    await imported([at(SECOND), covered(few)]);
+    expect(await gone()).toEqual(['Title of port 22', 'Title of port 27']);
+    await imported([at(THIRD), covered(many)]);
+    expect(await gone()).toEqual(['Title of itself', 'Title of port 22', 'Title of port 27']);
+    await imported([
+      at(FIRST + DAY),
+      finding('late 31', { target: { ...host, port: 31 } }),
+      finding('late 39', { target: { ...host, port: 39 } }),
+      finding('late itself', { target: host, ports: few }),
+    ]);
+    expect((await gone()).filter((title) => title.includes('late'))).toEqual([
+      'Title of late 31',
+      'Title of late itself',
+    ]);
   });
 
   it('is of the targets that whoever imports names, a host with its sites', async () => {

@@ -6,6 +6,8 @@ export interface ImportsTables {
   scanner_findings: ScannerFindingTable;
   import_statuses: ImportStatusTable;
   import_coverage: ImportCoverageTable;
+  /** Long texts of ports, under the digests that stand for them in other tables. */
+  port_sets: { organization_id: number; name: string; ports: string };
   /** Vulnerabilities from one id to another that an import made and no search finds yet. */
   search_pending: { first_id: number; last_id: number };
 }
@@ -58,6 +60,8 @@ interface ScannerFindingTable {
   cover_key: string | null;
   /** The host of that, by which a target that is a host covers its sites. */
   cover_host: string | null;
+  /** Which ports a scan of that has to have looked at: `tcp/443`, or a name of `port_sets`; empty for the host itself. */
+  cover_ports: Generated<string>;
   /** A digest of all that the scanner says, so that nothing is compared where nothing changed. */
   content: string;
   first_seen_at: number;
@@ -91,6 +95,8 @@ interface ImportCoverageTable {
   assessment_id: number;
   source: string;
   cover_key: string;
+  /** Those that it looked at, as `cover_ports` of a finding; empty for all. */
+  ports: Generated<string>;
   covered_at: number;
   import_id: number;
 }

@@ -12,6 +12,7 @@ import { assetKey, findOrMakeAssets } from './found-assets.ts';
 import type { FindingsJob } from './import-job.ts';
 import { insertStatuses, statusEntry, unnamed } from './import-marks.ts';
 import { insertFindingsOf, type NewFinding } from './new-findings.ts';
+import { coversPorts, portsNamed } from './port-sets.ts';
 import { type KnownFinding, seeAgain } from './seen-again.ts';
 import type { SightedAsset, Sighting } from './sighting.ts';
 
@@ -155,16 +156,28 @@ async function coveredSince(
   if (keys.size === 0) return new Map();
   const rows = await tx
     .selectFrom('import_coverage')
-    .select(['source', 'cover_key', 'covered_at'])
+    .select(['source', 'cover_key', 'ports', 'covered_at'])
     .where('assessment_id', '=', job.assessment.id)
     .where((eb) => isOneOf(tx, eb.ref('cover_key'), [...keys]))
     .where(sql<SqlBool>`import_id <> ${job.id}`)
     .execute();
-  const newest = new Map(rows.map((row) => [`${row.source} ${row.cover_key}`, row.covered_at]));
-  if (newest.size === 0) return newest;
   const gone = new Map<string, number>();
+  if (rows.length === 0) return gone;
+  const texts = await portsNamed(
+    tx,
+    job.organizationId,
+    rows.map((row) => row.ports),
+  );
+  const coverage = new Map<string, typeof rows>();
+  for (const row of rows) {
+    const key = `${row.source} ${row.cover_key}`;
+    coverage.set(key, [...(coverage.get(key) ?? []), row]);
+  }
   for (const { identity, source, cover, seenAt } of sightings) {
-    const times = keysCovering(cover).flatMap((key) => newest.get(`${source} ${key}`) ?? []);
+    const times = keysCovering(cover)
+      .flatMap((key) => coverage.get(`${source} ${key}`) ?? [])
+      .filter((row) => coversPorts(texts.get(row.ports) ?? row.ports, cover?.ports ?? ''))
+      .map((row) => row.covered_at);
     const last = Math.max(...times, 0);
     if (last > seenAt) gone.set(identity, last);
   }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import { prepareInsert } from '../../db/bulk.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { holdingRows, isOneOf } from '../../db/portable.ts';
@@ -7,13 +7,16 @@ import { recordTimelines } from '../vulnerabilities/timeline.ts';
 import { targetKey } from './finding-sightings.ts';
 import type { FindingsJob } from './import-job.ts';
 import { unnamed } from './import-marks.ts';
-import { setStatuses } from './seen-again.ts';
+import { coversPorts, keepPortSets, nameOfPorts, portsNamed } from './port-sets.ts';
+import { FIXED, setStatuses } from './seen-again.ts';
 import type { Cover } from './sighting.ts';
 
 /** What a report covers of one tool. */
 export interface Covered {
   source: string;
   covers: readonly Cover[];
+  /** Which ports of the hosts among them it looked at, as `textOfPorts` has them; empty for all. */
+  ports: string;
   /** Whether hosts among them cover their sites as well. */
   withSites: boolean;
 }
@@ -27,6 +30,13 @@ export interface Candidate {
   isGone: boolean;
 }
 
+/** Candidates, those of them that the ports of the report cover, and the last that was looked at. */
+export interface Candidates {
+  found: Candidate[];
+  /** The id behind which the next are; `null` at the end. */
+  next: number | null;
+}
+
 /**
  * Finds what earlier reports said of what this one covers, and what it did not move.
  * @param reportAt milliseconds since 1970: what was seen then or later stays
@@ -35,21 +45,26 @@ export interface Candidate {
 export async function findCandidates(
   db: Reader,
   job: FindingsJob,
-  { source, covers, withSites }: Covered,
+  { source, covers, ports, withSites }: Covered,
   reportAt: number,
   after: number,
   limit: number,
-): Promise<Candidate[]> {
+): Promise<Candidates> {
   const keys = covers.map(({ key }) => key);
   const hosts = withSites
     ? covers.flatMap(({ key, host }) => (host !== null && key.startsWith('host:') ? [host] : []))
     : [];
+  const isDone = sql<SqlBool>`(gone_import_id = ${job.id} or exists (select 1 from import_statuses as status
+    where status.import_id = ${job.id} and status.vulnerability_id = scanner_findings.vulnerability_id
+      and status.after = ${FIXED}))`;
   const rows = await db
     .selectFrom('scanner_findings')
-    .select(['vulnerability_id as id', 'identity', 'gone_at'])
+    .select(['vulnerability_id as id', 'identity', 'cover_ports', isDone.as('is_done')])
     .where('assessment_id', '=', job.assessment.id)
     .where('source', '=', source)
-    .where((eb) => eb.or([eb('gone_at', 'is', null), eb('gone_import_id', '=', job.id)]))
+    .where((eb) =>
+      eb.or([eb('gone_at', 'is', null), isDone, ...(job.options.whenGone === 'fix' ? [isLeftOpen] : [])]),
+    )
     .where('cover_key', 'is not', null)
     .where('last_seen_at', '<', reportAt)
     .where('last_import_id', '<>', job.id)
@@ -62,14 +77,31 @@ export async function findCandidates(
     .orderBy('vulnerability_id')
     .limit(limit)
     .execute();
-  return rows.map(({ id, identity, gone_at }) => ({ id, identity, isGone: gone_at !== null }));
+  const texts = await portsNamed(
+    db,
+    job.organizationId,
+    rows.map((row) => row.cover_ports),
+  );
+  return {
+    found: rows
+      .filter((row) => withSites || coversPorts(ports, texts.get(row.cover_ports) ?? row.cover_ports))
+      .map(({ id, identity, is_done }) => ({ id, identity, isGone: Boolean(is_done) })),
+    next: rows.length < limit ? null : (rows.at(-1)?.id ?? null),
+  };
 }
+
+/** What an earlier report no longer had, that was kept then, and that nobody has opened again since it was fixed. */
+const isLeftOpen = sql<SqlBool>`exists (select 1 from vulnerabilities
+    where vulnerabilities.id = scanner_findings.vulnerability_id and vulnerabilities.status_id < ${FIXED})
+  and not exists (select 1 from import_statuses as status
+    where status.vulnerability_id = scanner_findings.vulnerability_id and status.after = ${FIXED}
+      and status.import_id >= scanner_findings.gone_import_id)`;
 
 /**
  * Says of findings that a whole report no longer has them, and sets them to Fixed where that is wanted, unless they are
- * closed already.
+ * closed already; also those of which an earlier report said so, when they were kept.
  * @param reportAt its time, in milliseconds since 1970
- * @returns how many were not gone before
+ * @returns how many were not gone before, or are fixed only now
  */
 export async function markGone(
   tx: Transaction,
@@ -87,7 +119,6 @@ export async function markGone(
     .returning('vulnerability_id as id')
     .execute();
   const gone = marked.map(({ id }) => id).sort((one, other) => one - other);
-  if (gone.length === 0) return 0;
   await recordTimelines(
     tx,
     unnamed(job, now),
@@ -98,20 +129,22 @@ export async function markGone(
       after: { import_id: job.id },
     })),
   );
-  if (job.options.whenGone === 'fix') {
-    const open = await tx
-      .selectFrom('vulnerabilities')
-      .select(['id', 'assessment_id', 'status_id', 'status_set_at', 'closed_at', 'severity'])
-      .where((eb) => isOneOf(tx, eb.ref('id'), gone))
-      .where('status_id', '<', 5)
-      .orderBy('id')
-      .modifyEnd(holdingRows(tx))
-      .execute();
-    const sums = new TallySums();
-    await setStatuses(tx, job, open, { status: 5, closedAt: reportAt }, sums, now);
-    await addTallyRows(tx, sums.rows());
-  }
-  return gone.length;
+  if (job.options.whenGone !== 'fix') return gone.length;
+  const open = await tx
+    .selectFrom('vulnerabilities')
+    .innerJoin('scanner_findings', 'scanner_findings.vulnerability_id', 'vulnerabilities.id')
+    .select(['id', 'vulnerabilities.assessment_id', 'status_id', 'status_set_at', 'closed_at', 'severity'])
+    .where((eb) => isOneOf(tx, eb.ref('id'), ids))
+    .where('status_id', '<', FIXED)
+    // Another report may have seen it since it was looked for.
+    .where('gone_at', 'is not', null)
+    .orderBy('id')
+    .modifyEnd(holdingRows(tx, 'vulnerabilities'))
+    .execute();
+  const sums = new TallySums();
+  await setStatuses(tx, job, open, { status: FIXED, closedAt: reportAt }, sums, now);
+  await addTallyRows(tx, sums.rows());
+  return new Set([...gone, ...open.map(({ id }) => id)]).size;
 }
 
 const insertCoverage = prepareInsert(
@@ -121,10 +154,11 @@ const insertCoverage = prepareInsert(
     assessment_id: 'int',
     source: 'text',
     cover_key: 'text',
+    ports: 'text',
     covered_at: 'int',
     import_id: 'int',
   },
-  `on conflict (assessment_id, source, cover_key) do update
+  `on conflict (assessment_id, source, cover_key, ports) do update
     set covered_at = excluded.covered_at, import_id = excluded.import_id
     where excluded.covered_at > import_coverage.covered_at`,
 );
@@ -133,9 +167,10 @@ const insertCoverage = prepareInsert(
 export async function noteCoverage(
   tx: Transaction,
   job: FindingsJob,
-  { source, covers, withSites }: Covered,
+  { source, covers, ports, withSites }: Covered,
   reportAt: number,
 ): Promise<void> {
+  await keepPortSets(tx, job.organizationId, [ports]);
   const keys = new Set(
     covers.flatMap(({ key, host }) =>
       withSites && host !== null && key.startsWith('host:') ? [key, targetKey(host)] : [key],
@@ -143,7 +178,15 @@ export async function noteCoverage(
   );
   await insertCoverage(
     tx,
-    [...keys].map((key) => [job.organizationId, job.assessment.id, source, key, reportAt, job.id]),
+    [...keys].map((key) => [
+      job.organizationId,
+      job.assessment.id,
+      source,
+      key,
+      nameOfPorts(ports),
+      reportAt,
+      job.id,
+    ]),
   );
 }
 

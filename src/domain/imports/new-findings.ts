@@ -6,6 +6,7 @@ import { TallySums } from '../shared/tallies.ts';
 import { closedAt } from '../vulnerabilities/catalogue.ts';
 import { tallyDifferences } from '../vulnerabilities/vulnerability-tallies.ts';
 import type { FindingsJob } from './import-job.ts';
+import { keepPortSets, nameOfPorts } from './port-sets.ts';
 import type { Sighting, SightedColumns } from './sighting.ts';
 
 /** A finding that an import makes. */
@@ -63,6 +64,7 @@ const insertFindings = prepareInsert('scanner_findings', {
   source: 'text',
   cover_key: 'text',
   cover_host: 'text',
+  cover_ports: 'text',
   content: 'text',
   first_seen_at: 'int',
   last_seen_at: 'int',
@@ -129,6 +131,11 @@ export async function insertFindingsOf(
       ];
     }),
   );
+  await keepPortSets(
+    tx,
+    organizationId,
+    findings.map(({ sighting }) => sighting.cover?.ports ?? ''),
+  );
   await insertFindings(
     tx,
     findings.map(({ sighting, goneAt }, index) => [
@@ -139,6 +146,7 @@ export async function insertFindingsOf(
       sighting.source,
       sighting.cover?.key ?? null,
       sighting.cover?.host ?? null,
+      nameOfPorts(sighting.cover?.ports ?? ''),
       sighting.content,
       sighting.firstSeenAt,
       sighting.seenAt,

@@ -33,7 +33,7 @@ export interface Again {
   finding: KnownFinding;
 }
 
-const FIXED = 5;
+export const FIXED = 5;
 const REOPENED = 2;
 
 /**

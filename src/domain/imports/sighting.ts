@@ -16,6 +16,11 @@ export interface Cover {
   key: string;
   /** The host of a site. */
   host: string | null;
+  /**
+   * Of a host, as `textOfPorts` has them: those that a finding is of, those that a report looked at. Empty for a finding of
+   * the host itself, and for a report of all of it.
+   */
+  ports: string;
 }
 
 /** A finding that a report has, all of its instances in one. */

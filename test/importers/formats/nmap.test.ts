@@ -37,7 +37,7 @@ describe('what a script finds', () => {
       return records.filter(({ kind }) => kind === 'covered');
     };
     expect(await covered('nmap -sV --script vulners 192.0.2.1')).toEqual([
-      { kind: 'covered', target: { host: '192.0.2.1' } },
+      { kind: 'covered', target: { host: '192.0.2.1' }, ports: [['tcp', 1, 1000]] },
     ]);
     expect(await covered('nmap -sV --script=default,vuln 192.0.2.1')).toHaveLength(1);
     expect(await covered('nmap -sV 192.0.2.1')).toEqual([]);

@@ -46,6 +46,7 @@ export const importsTables = ({ id, int, text, table, clustered }: Dialect): str
     source ${text} not null,
     cover_key ${text},
     cover_host ${text},
+    cover_ports ${text} not null default '',
     content ${text} not null,
     first_seen_at ${int} not null,
     last_seen_at ${int} not null,
@@ -87,11 +88,20 @@ export const importsTables = ({ id, int, text, table, clustered }: Dialect): str
     assessment_id ${int} not null,
     source ${text} not null,
     cover_key ${text} not null,
+    ports ${text} not null default '',
     covered_at ${int} not null,
     import_id ${int} not null,
-    primary key (assessment_id, source, cover_key),
+    primary key (assessment_id, source, cover_key, ports),
     foreign key (organization_id, import_id) references imports (organization_id, id) on delete cascade,
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade
   ) ${clustered}`,
   `create index import_coverage_by_import on import_coverage (import_id)`,
+
+  // Nmap names a thousand ports, and they are the same for each of its hosts.
+  `create table port_sets (
+    organization_id ${int} not null references organizations (id) on delete cascade,
+    name ${text} not null,
+    ports ${text} not null,
+    primary key (organization_id, name)
+  ) ${clustered}`,
 ];

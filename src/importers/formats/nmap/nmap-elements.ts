@@ -261,12 +261,18 @@ export class NmapElements implements ElementHandler {
       const at = port === undefined || !isProtocol(port.protocol) ? {} : portOf(port);
       this.#records.push({
         kind: 'finding',
-        finding: { ...finding, target: { host: address, ...at }, seenAt },
+        finding: {
+          ...finding,
+          target: { host: address, ...at },
+          // What a script says of the host itself hangs on the ports that it could ask.
+          ...(port === undefined && this.#ranges.length > 0 ? { ports: this.coverage() } : {}),
+          seenAt,
+        },
       });
     }
     for (let count = 0; count < absent; count += 1) this.#records.push({ kind: 'skipped', reason: 'absent' });
     if (this.#looksForVulnerabilities && scannedPorts && !timedOut)
-      this.#records.push({ kind: 'covered', target: { host: address } });
+      this.#records.push({ kind: 'covered', target: { host: address }, ports: this.coverage() });
     this.#lastRecords = this.#records.length - before;
   }
 
