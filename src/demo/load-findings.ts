@@ -2,7 +2,7 @@ import type { Transaction } from '../db/engine.ts';
 import { attachFiles, type NewAttachment } from '../domain/vulnerabilities/attachments.ts';
 import { createComment } from '../domain/vulnerabilities/comments.ts';
 import { decideRetest, requestRetest } from '../domain/vulnerabilities/retests.ts';
-import { reportVulnerability } from '../domain/vulnerabilities/vulnerabilities.ts';
+import { reportVulnerability } from '../domain/vulnerabilities/vulnerability-reports.ts';
 import { updateVulnerability } from '../domain/vulnerabilities/vulnerability-changes.ts';
 import type { Chance } from './chance.ts';
 import { actOf, atWork, type Chronicle, type Person } from './chronicle.ts';

@@ -31,11 +31,15 @@ export interface RepeatRule {
 /**
  * Changes something, in place of `db.write`: the result of the unit of work is the answer, which is kept with it for
  * repeats of the request. A repeat that finds one kept gets that, and its unit is not run.
- * @param requestHash for an operation that hashes itself
  */
 export type Change<Body> = (
   unit: (tx: Transaction) => Promise<Body | SentAnswer<Body>>,
-  requestHash?: string,
+  options?: {
+    /** Of an operation that hashes itself. */
+    hash?: string;
+    /** Does the same in a unit that other requests share: where no answer is kept, which wants one of its own. */
+    together?(): Promise<Body | SentAnswer<Body>>;
+  },
 ) => Promise<SentAnswer<Body>>;
 
 declare module 'fastify' {
@@ -120,9 +124,11 @@ export class Repeats {
   ): Change<unknown> {
     const { db, clock } = this.#context;
     const { repeat } = request;
-    if (repeat === undefined) return async (unit) => toSentAnswer(await db.write(unit));
+    if (repeat === undefined)
+      return async (unit, { together } = {}) =>
+        toSentAnswer(await (together === undefined ? db.write(unit) : together()));
     const { id, userId } = repeat;
-    return async (unit, hash = repeat.hash) => {
+    return async (unit, { hash = repeat.hash } = {}) => {
       if (hash === undefined)
         throw new Error('An operation that hashes its body itself has to say the hash.');
       if (this.#running.has(id)) throw stillRuns();

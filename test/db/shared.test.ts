@@ -74,18 +74,47 @@ describe('Writes that come at the same time', () => {
     expect(units).toEqual([200, 200, 50]);
   });
 
-  it('fail together when the unit does, with nothing written, and the next ones do not', async () => {
-    let broken = true;
+  it('are tried each by itself when the unit fails with several, and leave nothing of what failed', async () => {
+    const units: string[][] = [];
     const shared = new SharedWrite(db, async (tx, uids: readonly string[]) => {
+      units.push([...uids]);
       const results = await insertAll(tx, uids);
-      if (broken) throw new Error('It broke.');
+      if (uids.includes('d2')) throw new Error('It broke.');
       return results;
     });
-    const results = await Promise.allSettled(['d1', 'd2'].map((uid) => shared.write(uid)));
-    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    expect(await exists('d1')).toBe(false);
-    broken = false;
-    expect(await shared.write('d1')).toBe(true);
+    const results = await Promise.allSettled(['d1', 'd2', 'd3'].map((uid) => shared.write(uid)));
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(units).toEqual([['d1', 'd2', 'd3'], ['d1'], ['d2'], ['d3']]);
+    expect(await Promise.all(['d1', 'd2', 'd3'].map(exists))).toEqual([true, false, true]);
+    await expect(shared.write('d2')).rejects.toThrow('It broke.');
+  });
+
+  it('wait for those of their lane and for nobody else', async () => {
+    const units: string[][] = [];
+    const shared = new SharedWrite(
+      db,
+      async (tx, uids: readonly string[]) => {
+        units.push([...uids]);
+        return insertAll(tx, uids);
+      },
+      { laneOf: (uid) => uid.slice(0, 1) },
+    );
+    expect(await Promise.all(['f1', 'g1', 'f2'].map((uid) => shared.write(uid)))).toEqual([true, true, true]);
+    expect(units.sort()).toEqual([['f1', 'f2'], ['g1']]);
+  });
+
+  it('weigh no more than a unit takes, or are alone in it', async () => {
+    const units: string[][] = [];
+    const shared = new SharedWrite(
+      db,
+      async (tx, uids: readonly string[]) => {
+        units.push([...uids]);
+        return insertAll(tx, uids);
+      },
+      { weigh: (uid) => uid.length, maxWeight: 4 },
+    );
+    await Promise.all(['i1', 'i2', 'i3', 'iiiiiiii', 'i4'].map((uid) => shared.write(uid)));
+    expect(units).toEqual([['i1', 'i2'], ['i3', 'iiiiiiii'], ['i4']]);
   });
 
   it('are refused when there is no transaction to be had', async () => {

@@ -20,10 +20,8 @@ import {
 import { logTestingSession } from '../../src/domain/assessments/testing-sessions.ts';
 import { issueToken } from '../../src/domain/tokens/tokens.ts';
 import { createUser, type NewUser } from '../../src/domain/people/users.ts';
-import {
-  reportVulnerability,
-  type VulnerabilityInput,
-} from '../../src/domain/vulnerabilities/vulnerabilities.ts';
+import type { VulnerabilityInput } from '../../src/domain/vulnerabilities/vulnerabilities.ts';
+import { reportVulnerability } from '../../src/domain/vulnerabilities/vulnerability-reports.ts';
 import { createVulnerabilityTag } from '../../src/domain/vulnerabilities/vulnerability-tags.ts';
 import type { TestServer } from './server.ts';
 

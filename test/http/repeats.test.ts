@@ -272,14 +272,14 @@ describe('An operation', () => {
         versioned: true,
         repeats: rule,
         handler: (request) => {
-          const hash =
-            digest === undefined ? undefined : requestHash(request).update(digest).digest('base64url');
+          const options =
+            digest === undefined ? {} : { hash: requestHash(request).update(digest).digest('base64url') };
           return request.change(async (tx) => {
             await unit(tx);
             runs += 1;
             const body = { id: runs, secret: `secret ${runs}`, made_again: `first ${runs}` };
             return versioned(1, body, { location: `/things/${runs}` });
-          }, hash);
+          }, options);
         },
       });
     registerArea(app, AREAS.assessment, [declare], server.context);

@@ -138,10 +138,13 @@ const declareUploadAttachments = (context: Context) => {
         }
         if (files.length === 0) throw noFiles();
         const act = { actor: caller, now: clock() };
-        return await change(async (tx) => {
-          const attachments = await attachFiles(tx, act, id, files, config.maxAttachments);
-          return attachments.map((attachment) => storedAttachmentBody(context, id, attachment));
-        }, hash.digest('base64url'));
+        return await change(
+          async (tx) => {
+            const attachments = await attachFiles(tx, act, id, files, config.maxAttachments);
+            return attachments.map((attachment) => storedAttachmentBody(context, id, attachment));
+          },
+          { hash: hash.digest('base64url') },
+        );
       } finally {
         // What is not kept now will not be; should this fail, a job does it later.
         await discardContents(context, keys).catch((err: unknown) =>

@@ -90,10 +90,13 @@ export const declareStartImport = (context: Context) => {
           throw noFile();
         }
         const wanted = { ...upload, ...place };
-        const answer = await change(async (tx) => {
-          const view = await startImport(tx, { actor: caller, now: clock() }, wanted);
-          return versioned(IMPORT_VERSION, importBody(view), { location: `/imports/${view.id}` });
-        }, hash.digest('base64url'));
+        const answer = await change(
+          async (tx) => {
+            const view = await startImport(tx, { actor: caller, now: clock() }, wanted);
+            return versioned(IMPORT_VERSION, importBody(view), { location: `/imports/${view.id}` });
+          },
+          { hash: hash.digest('base64url') },
+        );
         jobs.added();
         return answer;
       } finally {
