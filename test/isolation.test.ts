@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildApp } from '../src/app.ts';
 import { SCOPES } from '../src/auth/scopes.ts';
 import { commandLine } from '../src/auth/callers.ts';
 import { createVulnerabilityTag } from '../src/domain/vulnerabilities/vulnerability-tags.ts';
 import { endedImport, type FormPart, formOf, insertImport, startImport } from './harness/imports.ts';
+import { operationsOf, type RoutedOperation } from './harness/operations.ts';
 import { type RequestOptions, startTestServer, type TestServer } from './harness/server.ts';
 import { worldOf } from './harness/world.ts';
 
@@ -692,21 +692,11 @@ let own: Names;
 let other: Names;
 const credentials: Credential[] = [];
 /** Every operation of the API, from its routes. */
-const operations: { name: string; method: string; pattern: RegExp }[] = [];
+let operations: RoutedOperation[];
 
 beforeAll(async () => {
   server = await startTestServer();
-  const app = await buildApp(server.context, ({ method, url, config, schema }) => {
-    // Hidden is what spells a path in another way for the router.
-    if (typeof config?.access !== 'object' || method === 'HEAD' || schema?.hide === true) return;
-    const path = url.split('::').map((part) => part.replace(/:\w+/g, '[^/]+'));
-    operations.push({
-      name: config.operation,
-      method: String(method),
-      pattern: new RegExp(`^${path.join(':')}$`),
-    });
-  });
-  await app.close();
+  operations = await operationsOf(server);
   world = worldOf(server);
   const one = await tenant('one');
   const two = await tenant('two');
