@@ -729,6 +729,45 @@ describe('Undo', () => {
     expect([await tagsOf(a), (await rowOf(a)).status_id, (await rowOf(far)).status_id]).toEqual([[], 1, 2]);
   });
 
+  it('leaves out an assignee who has lost access, or was banned, meanwhile', async () => {
+    const other = await world.assessment(organization.uid);
+    const [leaving, banned, staying] = [
+      await world.user({ organization: organization.uid }),
+      await world.user({ organization: organization.uid }),
+      await world.user({ organization: organization.uid }),
+    ];
+    for (const user of [leaving, banned, staying])
+      for (const uid of [assessment, other.uid]) await world.access(uid, user.id);
+    const [a, b, c] = (await Promise.all(
+      [leaving, banned, staying].map(async ({ id }) => (await make(1, { assigneeId: id }))[0]),
+    )) as [number, number, number];
+    const [elsewhere] = (await make(1, { assigneeId: leaving.id }, other.uid)) as [number];
+    const [alone] = (await make(1, { assigneeId: leaving.id })) as [number];
+    const ids = [a, b, c, elsewhere];
+    const done = await bulk({ ids, set: { status_id: 2, assignee_id: null } });
+    const assigneeAlone = await bulk({ ids: [alone], set: { assignee_id: null } });
+    await server.context.db.write(async (tx) => {
+      await tx
+        .deleteFrom('assessment_access')
+        .where('user_id', '=', leaving.id)
+        .where('assessment_id', '<>', other.id)
+        .execute();
+      await tx.updateTable('users').set({ banned_at: now }).where('id', '=', banned.id).execute();
+    });
+    expect(whole(await bulk({ undo: idOf(done) }))).toMatchObject({ updated_count: 4, kept_count: 0 });
+    const rows = await Promise.all(ids.map(rowOf));
+    expect(rows.map((row) => [row.status_id, row.assignee_id])).toEqual([
+      [1, null],
+      [1, null],
+      [1, staying.id],
+      [1, leaving.id],
+    ]);
+    expect(whole(await bulk({ undo: idOf(assigneeAlone) }))).toMatchObject({
+      updated_count: 0,
+      kept_count: 1,
+    });
+  });
+
   it('of what has changed nothing, changes nothing', async () => {
     const ids = await make(1);
     const none = { matched_count: 0, updated_count: 0, ids: [], kept_count: 0 };

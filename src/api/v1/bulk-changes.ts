@@ -107,7 +107,7 @@ const ChangeBody = Type.Object(
         minLength: 1,
         maxLength: 255,
         description:
-          'The X-Request-Id of a change of your own, of the last hour, that is set back as far as nobody changed the same since. Alone.',
+          'The X-Request-Id of a change of your own, of the last hour, that is set back as far as nobody changed the same since; without tags that are gone and assignees who have lost access. Alone.',
         examples: ['c5b1f7de-6c0e-4c1c-9e2d-3f5a8d7b9a10'],
       }),
     ),

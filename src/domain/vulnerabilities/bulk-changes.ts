@@ -1,7 +1,5 @@
-import { type SqlBool, sql } from 'kysely';
 import type { Act, Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/portable.ts';
 import { Failure, type Fault, invalid } from '../shared/failure.ts';
 import type { Chosen } from '../shared/filters.ts';
 import { isDay } from '../shared/time.ts';
@@ -17,6 +15,7 @@ import {
 import { findTagRules, namesOfTags, type TagChange, tagChangeFaults, type TagRule } from './bulk-tags.ts';
 import { findUndo, keepForUndo } from './bulk-undo.ts';
 import { closedAt, statusFaults } from './catalogue.ts';
+import { accessOfPairs } from './named-things.ts';
 import { vulnerabilityList } from './vulnerability-list.ts';
 
 /** The most vulnerabilities that are changed at once. */
@@ -178,25 +177,12 @@ async function requireAssigneeOfAll(
   held: readonly Held[],
   assigneeId: number | null | undefined,
 ): Promise<void> {
-  const assessments = [...new Set(held.map(({ assessmentId }) => assessmentId))];
-  if (assigneeId == null || assessments.length === 0) return;
-  const accessible = await tx
-    .selectFrom('assessments')
-    .innerJoin('users', (join) => join.on('users.id', '=', assigneeId))
-    .select('assessments.id')
-    .where(({ ref }) => isOneOf(tx, ref('assessments.id'), assessments))
-    .where('users.banned_at', 'is', null)
-    .where(
-      sql<SqlBool>`case when users.staff = 1 then
-          not exists (select 1 from staff_organizations where staff_organizations.user_id = users.id)
-          or exists (select 1 from staff_organizations where staff_organizations.user_id = users.id
-            and staff_organizations.organization_id = assessments.organization_id)
-        else users.organization_id = assessments.organization_id and (users.admin = 1 or exists (
-          select 1 from assessment_access where assessment_access.user_id = users.id
-            and assessment_access.assessment_id = assessments.id)) end`,
-    )
-    .execute();
-  if (accessible.length === assessments.length) return;
+  if (assigneeId == null) return;
+  const hasAccess = await accessOfPairs(
+    tx,
+    held.map(({ assessmentId }) => [assessmentId, assigneeId]),
+  );
+  if (held.every(({ assessmentId }) => hasAccess(assessmentId, assigneeId))) return;
   throw invalid({
     property: 'set.assigneeId',
     message: 'is not the id of a user with access to the assessment of each',

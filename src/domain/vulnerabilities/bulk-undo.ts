@@ -2,6 +2,7 @@ import type { Act, Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { isOneOf } from '../../db/portable.ts';
 import { invalid } from '../shared/failure.ts';
+import { accessOfPairs } from './named-things.ts';
 import { differs, holdVulnerabilities, type State, type StateChange } from './bulk-states.ts';
 
 /** How long, in milliseconds, a change of many can be undone. */
@@ -49,8 +50,8 @@ export async function keepForUndo(
 }
 
 /**
- * Finds what would set a change of many back: of what nobody has changed since, and is still within reach. Tags and users
- * that are gone meanwhile stay so.
+ * Finds what would set a change of many back: of what nobody has changed since, and is still within reach. Tags that are
+ * gone meanwhile stay so, and who has lost access, or is gone, is assigned to nothing.
  * @param requestId of the request that made it, of the same account and within the hour
  * @returns the changes, and how many vulnerabilities the change was of
  * @throws Failure `invalid` for another one
@@ -76,9 +77,15 @@ export async function findUndo(
   const replaced = JSON.parse(row.replaced) as Replaced[];
   const ids = replaced.map(([id]) => id);
   const held = await holdVulnerabilities(tx, actor, ids);
-  const [tags, users] = await Promise.all([
-    existing(tx, 'vulnerability_tags', [...new Set(replaced.flatMap((one) => one[8]))]),
-    existing(tx, 'users', [...new Set(replaced.flatMap((one) => one[6] ?? []))]),
+  const [tags, hasAccess] = await Promise.all([
+    existingTags(tx, [...new Set(replaced.flatMap((one) => one[8]))]),
+    accessOfPairs(
+      tx,
+      replaced.flatMap(([id, , , , , , assigneeId]) => {
+        const one = held.get(id);
+        return one === undefined || assigneeId === null ? [] : [[one.assessmentId, assigneeId] as const];
+      }),
+    ),
   ]);
   const changes = replaced.flatMap(
     ([id, version, statusId, statusSetAt, closedAt, severity, assigneeId, dueOn, tagIds]): StateChange[] => {
@@ -89,7 +96,7 @@ export async function findUndo(
         statusSetAt,
         closedAt,
         severity,
-        assigneeId: assigneeId !== null && users.has(assigneeId) ? assigneeId : null,
+        assigneeId: assigneeId !== null && hasAccess(present.assessmentId, assigneeId) ? assigneeId : null,
         dueOn,
         tags: tagIds.filter((tag) => tags.has(tag)),
       };
@@ -99,14 +106,10 @@ export async function findUndo(
   return { changes, size: replaced.length };
 }
 
-async function existing(
-  tx: Transaction,
-  table: 'vulnerability_tags' | 'users',
-  ids: readonly number[],
-): Promise<Set<number>> {
+async function existingTags(tx: Transaction, ids: readonly number[]): Promise<Set<number>> {
   if (ids.length === 0) return new Set();
   const rows = await tx
-    .selectFrom(table)
+    .selectFrom('vulnerability_tags')
     .select('id')
     .where(({ ref }) => isOneOf(tx, ref('id'), ids))
     .execute();

@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { isOneOf, unindexed } from '../../db/portable.ts';
+import { eachPair, isOneOf, unindexed } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
 import { type Fault, invalid } from '../shared/failure.ts';
 import {
@@ -106,6 +106,40 @@ export async function usersWithAccess(
     organization: assessment.organization_id,
   });
   return new Set(found.map(({ id }) => id));
+}
+
+/** The same of many users and as many assessments. */
+const pairsWithAccess = prepare<{ pairs: string }, { assessment: number; user: number }>((db, p) =>
+  db
+    .selectFrom(eachPair(db, p.pairs).as('pair'))
+    .innerJoin('assessments', 'assessments.id', 'pair.one')
+    .innerJoin('users', 'users.id', 'pair.other')
+    .select(['assessments.id as assessment', 'users.id as user'])
+    .where('users.banned_at', 'is', null)
+    .where(
+      sql<SqlBool>`case when users.staff = 1 then
+          not exists (select 1 from staff_organizations where staff_organizations.user_id = users.id)
+          or exists (select 1 from staff_organizations where staff_organizations.user_id = users.id
+            and staff_organizations.organization_id = assessments.organization_id)
+        else users.organization_id = assessments.organization_id and (users.admin = 1 or exists (
+          select 1 from assessment_access where assessment_access.user_id = users.id
+            and assessment_access.assessment_id = assessments.id)) end`,
+    ),
+);
+
+/**
+ * @param pairs ids of an assessment and of a user; may have doubles
+ * @returns whether the user has access to the assessment, for each of them
+ */
+export async function accessOfPairs(
+  db: Reader,
+  pairs: readonly (readonly [assessment: number, user: number])[],
+): Promise<(assessment: number, user: number) => boolean> {
+  const unique = new Map(pairs.map((pair) => [String(pair), pair]));
+  const found =
+    unique.size === 0 ? [] : await pairsWithAccess(db, { pairs: JSON.stringify([...unique.values()]) });
+  const known = new Set(found.map(({ assessment, user }) => `${assessment},${user}`));
+  return (assessment, user) => known.has(`${assessment},${user}`);
 }
 
 /** @throws Failure `invalid` for a user without access to the assessment */

@@ -1,7 +1,18 @@
 import { type SqlBool, sql } from 'kysely';
+import type { Caller } from '../../auth/callers.ts';
+import type { Reader } from '../../db/engine.ts';
+import { isOneOf } from '../../db/portable.ts';
+import { prepare } from '../../db/prepared.ts';
 import type { Filter, Reading } from '../shared/filters.ts';
 import { defineList } from '../shared/lists.ts';
 import { type NamedUser, nameUsers } from '../shared/named-users.ts';
+import {
+  listingWithin,
+  perReach,
+  reachOfAccount,
+  type ReachParameters,
+  reachParameters,
+} from '../shared/reach.ts';
 import type { TimelineKind } from './timeline.ts';
 
 /** An entry as it is told; times in milliseconds since 1970. */
@@ -48,23 +59,65 @@ export const timelineList = defineList({
   filters: { vulnerabilityId: ofVulnerability },
   orders: { at: { by: 'entries.at', type: 'integer' } },
   descendingIds: true,
-  async items({ db }, rows): Promise<ToldEntry[]> {
-    const userOf = await nameUsers(
-      db,
-      rows.map((row) => row.user_id),
-    );
-    return rows.map((row) => ({
+  async items({ db, caller }, rows): Promise<ToldEntry[]> {
+    const read = (text: string | null) => (text === null ? null : (JSON.parse(text) as Told));
+    const told = rows.map(({ before, after }) => ({ before: read(before), after: read(after) }));
+    const [userOf, reached] = await Promise.all([
+      nameUsers(
+        db,
+        rows.map((row) => row.user_id),
+      ),
+      reachedAmong(
+        db,
+        caller,
+        told.flatMap(({ before, after }) => [before?.assessment ?? [], after?.assessment ?? []].flat()),
+      ),
+    ]);
+    return rows.map((row, index) => ({
       id: row.id,
       at: row.at,
       kind: row.kind as TimelineKind,
       user: userOf(row.user_id),
-      before: row.before === null ? null : (JSON.parse(row.before) as object),
-      after: row.after === null ? null : (JSON.parse(row.after) as object),
+      before: within(told[index]?.before ?? null, reached),
+      after: within(told[index]?.after ?? null, reached),
       comment: row.comment_id === null ? null : { id: row.comment_id, text: row.comment_text },
     }));
   },
   piece: 50,
 });
+
+/** One side of an entry. Where it tells of a move, it names an assessment by its uid. */
+interface Told {
+  assessment?: string;
+}
+
+/** @returns a side without an assessment that the reader does not reach */
+function within(told: Told | null, reached: ReadonlySet<string>): object | null {
+  if (told?.assessment === undefined || reached.has(told.assessment)) return told;
+  const { assessment: _unreached, ...others } = told;
+  return others;
+}
+
+const reachedUids = perReach((reach) =>
+  prepare<ReachParameters & { uids: readonly string[] }, { uid: string }>((db, p) =>
+    db
+      .selectFrom('assessments')
+      .select('uid')
+      .where((eb) => isOneOf(db, eb.ref('uid'), p.uids))
+      .where(listingWithin(reach, p)),
+  ),
+);
+
+async function reachedAmong(
+  db: Reader,
+  caller: Caller,
+  uids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (uids.length === 0) return new Set();
+  const wanted = { ...reachParameters(caller), uids: [...new Set(uids)] };
+  const rows = await reachedUids(reachOfAccount(caller))(db, wanted);
+  return new Set(rows.map(({ uid }) => uid));
+}
 
 /** That it was created is told by its own row. */
 function entriesFor({ db, caller }: Reading) {
