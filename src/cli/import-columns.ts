@@ -38,7 +38,12 @@ export async function columnFields(
   if (ask === undefined) {
     const [header = []] = rows;
     const more = header.length > NAMED ? `, and ${header.length - NAMED} more` : '';
-    const names = header.slice(0, NAMED).map(printableArgument).join(', ') + more;
+    const names =
+      header
+        .slice(0, NAMED)
+        .map(printableArgument)
+        .join(', ')
+        .replace(/\p{Cc}+/gu, ' ') + more;
     const whose = format === 'csv' ? 'its' : 'it is no report that is known here. If it is CSV, its';
     return {
       refused: `${whose} columns (${names}) have no names that are known: say which is which with --map title=COLUMN --map severity=COLUMN, or with --mapping FILE.`,
@@ -53,7 +58,7 @@ export async function columnFields(
  */
 async function unknownColumns(path: string, isCsv: boolean): Promise<string[][] | undefined> {
   const sample = await sampleOf(unpack(() => createReadStream(path))).catch(() => undefined);
-  if (sample === undefined || sample.text.trim() === '') return undefined;
+  if (sample === undefined || sample.text.trim() === '' || /[\0\ufffd]/.test(sample.text)) return undefined;
   if (!isCsv && recognising(sample).length > 0) return undefined;
   const rows = await firstRows(sample.text);
   const [header = [], ...others] = rows;
@@ -62,8 +67,7 @@ async function unknownColumns(path: string, isCsv: boolean): Promise<string[][] 
     header.length > 1 &&
     others.length > 0 &&
     header.every((name) => name !== '') &&
-    !/^\s*[<[{]/.test(sample.text) &&
-    !/[\0\ufffd]/.test(sample.text);
+    !/^\s*[<[{]/.test(sample.text);
   return looksLikeCsv ? rows : undefined;
 }
 

@@ -22,8 +22,8 @@ export class OutcomesAsJson implements OutcomeOutput {
   }
 }
 
+/** On a terminal of 80 columns: only a name may reach over its end. */
 const COLUMNS: Readonly<Record<string, (outcome: Outcome) => string | number | undefined>> = {
-  FILE: ({ file }) => file,
   IMPORT: ({ job }) => job?.id,
   FORMAT: ({ job }) => job?.format,
   STATE: ({ job }) => job?.state ?? 'refused',
@@ -31,33 +31,42 @@ const COLUMNS: Readonly<Record<string, (outcome: Outcome) => string | number | u
   AGAIN: ({ job }) => job?.result?.findings_seen_again,
   REOPENED: ({ job }) => job?.result?.findings_reopened,
   GONE: ({ job }) => job?.result?.findings_gone,
-  ASSETS: ({ job }) => job?.result?.assets_created,
-  OPENED: ({ job }) => job?.result?.ports_opened,
-  CLOSED: ({ job }) => job?.result?.ports_closed,
   SKIPPED: ({ job }) => job?.progress.skipped,
+  FILE: ({ file }) => file,
 };
 /** The longest format and state. */
-const FORMAT_WIDTH = 9;
-const STATE_WIDTH = 9;
+const WIDTHS = Object.keys(COLUMNS).map((name) => (name === 'FORMAT' || name === 'STATE' ? 9 : name.length));
 
-/** For people: a table with a row a report, and below a row what it left out or, of a dry run, would change. */
+/**
+ * For people: a table with a row a report, and below a row what became of its hosts, what it left out or, of a dry run, would
+ * change.
+ */
 export class OutcomeTable implements OutcomeOutput {
-  readonly #widths: number[];
   #begun = false;
 
-  /** @param files the names that are known to come, so that the columns stand below each other */
-  constructor(files: readonly string[]) {
-    this.#widths = Object.keys(COLUMNS).map((name) => name.length);
-    this.#widths[0] = Math.max(4, ...files.map((file) => [...file].length));
-    this.#widths[2] = FORMAT_WIDTH;
-    this.#widths[3] = STATE_WIDTH;
-  }
-
   add(outcome: Outcome): void {
-    const lines = table([outcome], COLUMNS, '', this.#widths);
-    printLines(...(this.#begun ? lines.slice(1) : lines), ...skipLines(outcome), ...previewLines(outcome));
+    const lines = table([outcome], COLUMNS, '', WIDTHS);
+    printLines(
+      ...(this.#begun ? lines.slice(1) : lines),
+      ...hostLines(outcome),
+      ...skipLines(outcome),
+      ...previewLines(outcome),
+    );
     this.#begun = true;
   }
+}
+
+function hostLines({ job }: Outcome): string[] {
+  if (job === undefined || job.result === null) return [];
+  const { assets_created, assets_updated, ports_opened, ports_closed } = job.result;
+  const all = {
+    'assets new': assets_created,
+    'assets changed': assets_updated,
+    'ports opened': ports_opened,
+    'ports closed': ports_closed,
+  };
+  const some = Object.entries(all).filter(([, count]) => count > 0);
+  return some.length === 0 ? [] : [`  ${some.map(([what, count]) => `${what}: ${count}`).join(', ')}`];
 }
 
 function skipLines({ job }: Outcome): string[] {

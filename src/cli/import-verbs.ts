@@ -58,7 +58,7 @@ async function followOne(id: number, { json, ...flags }: VerbFlags): Promise<voi
     );
     progress.stop();
     const outcome = { file: job.file.filename, job };
-    (json === true ? new OutcomesAsJson() : new OutcomeTable([outcome.file])).add(outcome);
+    (json === true ? new OutcomesAsJson() : new OutcomeTable()).add(outcome);
     const failure = failureOf(outcome);
     if (failure !== undefined) throw new Refusal(failure);
   } finally {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { SEVERITIES } from '../domain/vulnerabilities/catalogue.ts';
 import { addCommand, nameInputs } from './command.ts';
@@ -30,20 +31,28 @@ interface ImportFlags extends PlaceFlags, MappingFlags {
   watch?: boolean;
 }
 
-const NOTES = `The format is recognised by what is in a report; name it where that fails. What is found becomes vulnerabilities of
-the assessment; hosts and their ports become assets of the organization, for which no assessment is needed. A report
-that was imported before changes nothing. One that a gzip or zip holds is unpacked.
-Of a folder every file is imported; with --watch also what appears in it, until Ctrl-C.
-Columns of CSV that have not their usual names are asked for on a terminal; elsewhere --map or --mapping tells them.
-Ctrl-C cancels the import that runs: what it has done stays, and "assay import undo" takes it away. A second Ctrl-C
-does not wait for that.
-A first word that is a format or a command is that; a file of the same name is written ./list.
-"import nmap FILE --organization UID" alone, on the data folder, writes hosts while it reads, and lists them.`;
+const NOTES = `
+The format is recognised by what is in a report; name it where that fails.
+What is found becomes vulnerabilities of the assessment; hosts and their ports
+become assets of the organization, for which no assessment is needed. A report
+that was imported before changes nothing. Gzip, and a zip of one file, are
+unpacked.
+Of a folder every file is imported; with --watch also what appears in it, until
+Ctrl-C. A first word that is a format or a command is that; a file of the same
+name is written ./list.
+Columns of CSV that have not their usual names are asked for on a terminal;
+elsewhere --map or --mapping tells them.
+Ctrl-C cancels the import that runs: what it has done stays, and "assay import
+undo" takes it away. A second Ctrl-C does not wait for that.
+"import nmap FILE --organization UID" alone, on the data folder, writes hosts
+while it reads, and lists them.
+`.trim();
 
 export function registerImport(program: Command): void {
   const command = addCommand(program, 'import [words...]', {
     description: 'Import reports of scanners: files, folders, or "-" for standard input',
     notes: NOTES,
+    json: false,
     examples: [
       ['assay import nuclei.jsonl zap.xml --assessment acme-web', 'findings, of two scanners'],
       ['assay import scan.xml --organization acme', 'hosts and their ports'],
@@ -79,7 +88,8 @@ export function registerImport(program: Command): void {
     )
     .option('--tag <name>', 'put on what is made (may be given again)', collect)
     .option('--carry', 'take over what people decided on the same finding in other assessments')
-    .option('--watch', 'go on with what appears in the folders');
+    .option('--watch', 'go on with what appears in the folders')
+    .option('--json', 'print JSON, a line a report');
   addMapping(command);
   addPlace(command);
   nameInputs(command, INPUTS);
@@ -104,13 +114,32 @@ const INPUTS = {
 
 async function importReports(words: readonly string[], flags: ImportFlags, command: Command): Promise<void> {
   if (words.length === 0) command.help({ error: true });
-  const { format, files } = readWords(words, await formatNames());
+  const formats = await formatNames();
+  const { format, files } = readWords(words, formats);
   if (flags.watch === true && !files.every((file) => isFolder(file)))
     throw new Refusal('--watch is for folders.', 2);
   const [file = ''] = files;
   if (format === 'nmap' && files.length === 1 && isPlain(command, flags) && !isFolder(file, false))
     return importNmap(file, flags, command);
-  const known = flags.watch === true ? undefined : await reportsOf(files);
+  const known =
+    flags.watch === true
+      ? undefined
+      : await reportsOf(files).catch((error: unknown) => {
+          const [first = '', second] = words;
+          // What was meant for a format is the first word, and looks like no file.
+          if (
+            second === undefined ||
+            format !== undefined ||
+            /[./\\]/.test(first) ||
+            first === '-' ||
+            existsSync(first)
+          )
+            throw error;
+          throw new Refusal(
+            `There is no file ${first}, and no format is called so: these are ${formats.join(', ')}.`,
+            2,
+          );
+        });
   const mapping = givenMapping(flags);
   const fields = fieldsOf(flags, format, mapping);
 
@@ -119,10 +148,7 @@ async function importReports(words: readonly string[], flags: ImportFlags, comma
     await withOperations(
       flags,
       async (client) => {
-        const output =
-          flags.json === true
-            ? new OutcomesAsJson()
-            : new OutcomeTable((known ?? []).map(({ shown }) => shown));
+        const output = flags.json === true ? new OutcomesAsJson() : new OutcomeTable();
         const columns = {
           format,
           mapping,

@@ -87,7 +87,15 @@ export function cellOf(value: unknown): string {
   if (typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return cut(value.map(cellOf).join(', '));
   const named = NAMES.map((name) => (value as Row)[name]).find((one) => one !== null && one !== undefined);
-  return named === undefined ? cut(JSON.stringify(value)) : cellOf(named);
+  if (named !== undefined) return cellOf(named);
+  const members = Object.entries(value);
+  if (members.length === 0 || !members.every(([, count]) => typeof count === 'number'))
+    return cut(JSON.stringify(value));
+  // Counts, of which only some are worth a word.
+  const counts = members.filter(([, count]) => count !== 0);
+  return counts.length === 0
+    ? 'nothing'
+    : cut(counts.map(([name, count]) => `${count} ${headingOf(name).toLowerCase()}`).join(', '));
 }
 
 function cut(text: string): string {

@@ -56,8 +56,7 @@ describe('assay import, on the data folder', () => {
     expect(stderr).toContain('bad.txt: it is no report that is known here');
     expect(stderr).toMatch(/^assay: 1 of 3 reports was not imported whole\.$/m);
     const rows = stdout.split('\n').map((line) => line.trim().split(/ {2,}/));
-    expect(rows[0]?.slice(0, 8)).toEqual([
-      'FILE',
+    expect(rows[0]).toEqual([
       'IMPORT',
       'FORMAT',
       'STATE',
@@ -65,10 +64,12 @@ describe('assay import, on the data folder', () => {
       'AGAIN',
       'REOPENED',
       'GONE',
+      'SKIPPED',
+      'FILE',
     ]);
-    expect(rows[1]?.slice(2, 8)).toEqual(['zap', 'succeeded', '2', '0', '0', '0']);
+    expect(rows[1]?.slice(1)).toEqual(['zap', 'succeeded', '2', '0', '0', '0', '1', ZAP]);
     expect(stdout).toMatch(/^ {2}skipped 1: false positive \(line \d+\)$/m);
-    expect(rows.find(([name]) => name === packed)?.slice(2, 8)).toEqual([
+    expect(rows.find((row) => row[8] === packed)?.slice(1, 7)).toEqual([
       'nuclei',
       'succeeded',
       '2',
@@ -106,6 +107,21 @@ describe('assay import, on the data folder', () => {
     );
   });
 
+  it('takes a report of which no line is JSON, or that breaks off, for none that is whole', async () => {
+    const uid = await assessment();
+    const to = ['--assessment', uid, '--target', 'https://shop.example', '--when-gone', 'fix'];
+    await assay.json('import', file('first.jsonl', nuclei(['a', 'b'], '2026-10-01T10:00:00Z')), ...to);
+    const whole = nuclei(['b', 'a'], '2026-10-08T10:00:00Z');
+    const cut = await assay.run(['import', file('cut.jsonl', whole.slice(0, -30)), ...to]);
+    expect(cut.code).toBe(1);
+    expect(cut.stderr).toContain('line 2: The report ends too early: its last line is no JSON.');
+    const other = await assay.run(['import', 'nuclei', ZAP, ...to]);
+    expect(other.code).toBe(1);
+    expect(other.stderr).toContain('line 1: None of its lines is JSON. Nothing was imported.');
+    const listed = await assay.json('vulnerability', 'list', '--assessment-id', uid, '--status-id', '5');
+    expect(listed).toEqual([]);
+  });
+
   it('reads a folder, and standard input', async () => {
     const uid = await assessment();
     const within = mkdtempSync(join(folder, 'reports-'));
@@ -138,9 +154,13 @@ describe('assay import, on the data folder', () => {
     const { id } = await assay.json('import', ZAP, '--assessment', uid);
     const listed = await assay.json('import', 'list', '--assessment-id', uid);
     expect(listed).toMatchObject([{ id, state: 'succeeded' }]);
-    expect((await assay.run(['import', 'list', '--limit', '1'])).stdout).toMatch(/^ID +STATE +FORMAT +FILE /);
+    const { stdout } = await assay.run(['import', 'list', '--limit', '1']);
+    expect(stdout).toMatch(/^ID +STATE +FORMAT +FILE /);
+    expect(stdout).toMatch(/ 2 findings created\n$/);
     expect(await assay.json('import', 'get', String(id))).toMatchObject({ id, format: 'zap' });
-    expect((await assay.run(['import', 'follow', String(id)])).stdout).toContain(`report-2.9.xml  ${id} `);
+    expect((await assay.run(['import', 'follow', String(id)])).stdout).toMatch(
+      new RegExp(`^${id} .* report-2\\.9\\.xml$`, 'm'),
+    );
     expect(await assay.run(['import', 'cancel', String(id)])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^assay: The import has ended already/),
@@ -150,6 +170,11 @@ describe('assay import, on the data folder', () => {
   it.each<[string[], number, string]>([
     [['nmap'], 2, 'Which report? "assay import nmap FILE", or ./nmap where a file is called so.'],
     [['missing.xml', '--assessment', 'web-1'], 1, 'There is no file missing.xml.'],
+    [
+      ['frob', ZAP, '--assessment', 'web-1'],
+      2,
+      'There is no file frob, and no format is called so: these are nmap,',
+    ],
     [[ZAP, '--watch', '--assessment', 'web-1'], 2, '--watch is for folders.'],
     [[ZAP, '--map', 'title'], 2, 'It must be a member and a column: title=Name.'],
     [[ZAP, '--mapping', ZAP], 2, `There is no JSON in ${ZAP}.`],

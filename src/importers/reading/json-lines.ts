@@ -1,8 +1,10 @@
+import { ReportError } from '../report.ts';
 import { utf8Of, wellFormed } from './encodings.ts';
 
 /** What stands on a line, counted from 1. */
 export type JsonLine = { value: unknown; line: number } | { fault: string; line: number };
 
+const NO_JSON = 'a line that is no JSON';
 const MAX_LINE = 16 * 1024 * 1024;
 const MAX_DEPTH = 200;
 /** Arrays, objects and commas of a line: what is small in a file can be large in memory. */
@@ -11,17 +13,24 @@ const MAX_PARTS = 1_000_000;
 /**
  * Reads JSON Lines (jsonlines.org): a value a line, empty lines aside. A line that is no JSON is a fault and the next is
  * read all the same; one of more than 16 MiB is one as well, and no more of it is held than that.
+ * @throws ReportError at the end of a report that breaks off within its last line, or of which no line is JSON: what it does
+ *   not tell is not gone
  */
 export async function* readJsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<JsonLine, void> {
   let line = 1;
   let kept: Uint8Array[] = [];
   let size = 0;
+  let isJson = false;
+  let firstFault: number | undefined;
   const take = (end: Uint8Array): JsonLine | undefined => {
     const length = size + end.length;
     const bytes = kept.length === 0 ? end : Buffer.concat([...kept, end]);
     kept = [];
     size = 0;
-    return length > MAX_LINE ? { fault: 'a line of more than 16 MiB', line } : lineOf(bytes, line);
+    const found = length > MAX_LINE ? { fault: 'a line of more than 16 MiB', line } : lineOf(bytes, line);
+    if (found !== undefined && 'value' in found) isJson = true;
+    else if (found !== undefined) firstFault ??= line;
+    return found;
   };
   for await (const chunk of utf8Of(chunks)) {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
@@ -39,7 +48,11 @@ export async function* readJsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGe
     else kept.push(Uint8Array.prototype.slice.call(bytes, start));
   }
   const last = take(new Uint8Array(0));
-  if (last !== undefined) yield last;
+  const breaksOff = last !== undefined && 'fault' in last && last.fault === NO_JSON;
+  if (last !== undefined && !breaksOff) yield last;
+  if (firstFault !== undefined && !isJson)
+    throw new ReportError('None of its lines is JSON.', { line: firstFault });
+  if (breaksOff) throw new ReportError('The report ends too early: its last line is no JSON.', { line });
 }
 
 function lineOf(bytes: Uint8Array, line: number): JsonLine | undefined {
@@ -50,7 +63,7 @@ function lineOf(bytes: Uint8Array, line: number): JsonLine | undefined {
   try {
     return { value: wellFormed(JSON.parse(text), text), line };
   } catch {
-    return { fault: 'a line that is no JSON', line };
+    return { fault: NO_JSON, line };
   }
 }
 
