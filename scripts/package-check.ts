@@ -22,6 +22,16 @@ const PLATFORMS = ['linux-x64', 'linux-arm64'];
 const BY_PLATFORM = '@node-rs/argon2';
 const READY_MILLISECONDS = 60_000;
 
+/** A line as Nuclei writes it. */
+const REPORT = JSON.stringify({
+  'template-id': 'waf-detect',
+  info: { name: 'WAF Detection', severity: 'info' },
+  type: 'http',
+  host: 'https://shop.acme.example',
+  'matched-at': 'https://shop.acme.example/',
+  timestamp: '2026-11-20T10:00:00Z',
+});
+
 const USE_OF_CLIENT = `import { AssayError, createClient, type UpdatedVulnerability } from '@assay/client';
 
 const body = { type: 'https://assay.example/problems/v1/not-found', failedValidation: [{ property: 'title', message: '' }] };
@@ -165,6 +175,7 @@ async function tryOn(version: string, installed: string, folder: string): Promis
     const statuses = requests(origin, work, env);
     const wrong = statuses.filter(({ status, expected }) => status !== expected);
     if (wrong.length > 0) fail(`on Node.js ${version}: ${JSON.stringify(wrong)}`);
+    importReport(program, work, env);
     server.kill('SIGTERM');
     const [code] = (await once(server, 'exit')) as [number | null];
     if (code !== 0) fail(`on Node.js ${version}, it ended with ${code}.`);
@@ -174,6 +185,18 @@ async function tryOn(version: string, installed: string, folder: string): Promis
   } finally {
     server.kill('SIGKILL');
   }
+}
+
+/** An import runs in a thread, whose file has to be in the package. */
+function importReport(program: string, work: string, env: NodeJS.ProcessEnv): void {
+  const { assessment } = JSON.parse(readFileSync(join(work, 'data/demo.json'), 'utf8')) as {
+    assessment: { uid: string };
+  };
+  writeFileSync(join(work, 'report.jsonl'), REPORT);
+  const words = ['import', 'report.jsonl', '--assessment', assessment.uid, '--json'];
+  const output = execFileSync('node', [program, ...words], { cwd: work, env, encoding: 'utf8' });
+  const { state, result } = JSON.parse(output) as { state: string; result: { findings_created: number } };
+  if (state !== 'succeeded' || result.findings_created !== 1) fail(`an import of one finding says ${output}`);
 }
 
 /** Packs the client by itself, installs it where nothing else is, and compiles and runs a program that uses it. */
