@@ -42,12 +42,14 @@ export interface Context {
  * @param destination where log lines go; standard output when absent
  * @param command what is different for a command: its page cache (see `DatabaseConfig`), and that it makes no master key
  *   that a server over the same database might not have
+ * @param threads the folder of the modules, compiled, that threads of this process begin with
  * @throws WrongMasterKey, NoKeysYet as `openKeys` does
  */
 export async function openContext(
   config: Config,
   destination?: DestinationStream,
   command?: { pageCache: number },
+  threads = new URL('./', import.meta.url),
 ): Promise<Context> {
   const log = pino(
     { level: config.logLevel, base: null, timestamp: logTime, serializers: { err: describeError } },
@@ -61,6 +63,7 @@ export async function openContext(
     dataDirectory,
     timeout: config.requestTimeout,
     pageCache: command?.pageCache,
+    threads,
   });
   try {
     const applied = await db.migrate();
@@ -70,7 +73,6 @@ export async function openContext(
     const opened = await openKeys(db, source, issuerName(config, addresses));
     const [jobs, refusals] = [new JobSignal(), new Refusals(db)];
     const files = openFileStore(config, db);
-    const threads = new URL('./', import.meta.url);
     return {
       config,
       db,

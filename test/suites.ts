@@ -43,4 +43,6 @@ export const ON_SQLITE_ALONE = [
   'test/cli/user-assign.test.ts',
   'test/cli/user-links.test.ts',
   'test/client/generators.test.ts',
+  'test/db/sqlite-threads.test.ts',
+  'test/http/event-loop.test.ts',
 ];

@@ -66,11 +66,13 @@ export function unpackRows<Row extends object>(names: readonly (keyof Row)[], ro
   const texts = rows.flatMap((row) => (PACKED in row ? [row[PACKED] as string] : []));
   if (texts.length === 0) return [...rows];
   const lists = JSON.parse(`[${texts.join(',')}]`) as Row[keyof Row][][];
+  // A copy has all of its members from the start, and filling them is twice as fast as adding them.
+  const empty = Object.fromEntries(names.map((name) => [name, null])) as Row;
   return lists.map((values) => {
-    const row: Partial<Row> = {};
+    const row = { ...empty };
     for (let column = 0; column < names.length; column += 1)
       row[names[column] as keyof Row] = values[column] as Row[keyof Row];
-    return row as Row;
+    return row;
   });
 }
 

@@ -88,6 +88,7 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
   return {
     engine: 'postgres',
     read,
+    readLong: read,
     async write(unit) {
       for (let attempts = 1; ; attempts += 1) {
         try {

@@ -2,19 +2,25 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSy
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite';
-import { Kysely, SqliteDialect, type SqliteDatabase } from 'kysely';
+import { type CompiledQuery, Kysely, type QueryResult, SqliteDialect, type SqliteDatabase } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { type Database, type DatabaseConfig, type Transaction, Unavailable } from './engine.ts';
+import { type Database, type DatabaseConfig, type Reader, type Transaction, Unavailable } from './engine.ts';
 import { GroupCommit } from './group-commit.ts';
 import { isCurrent, migrate } from './migrate.ts';
 import type { Tables } from './schema.ts';
+import { dialectOf, ReadingThreads } from './sqlite-threads.ts';
 
 const MAX_PREPARED_STATEMENTS = 500;
+/** Of the connection of a thread, in KiB: what lists read, they mostly read once. */
+const THREAD_CACHE = 8 * 1024;
 
 type Connection = InstanceType<typeof DatabaseSync>;
 type Row = Record<string, unknown>;
 
-/** Opens `assay.db` in the data folder: one connection writes, another, read-only, answers every read. */
+/**
+ * Opens `assay.db` in the data folder: one connection writes, another, read-only, answers what is short, and those of
+ * threads what may take long.
+ */
 export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 });
   const path = join(config.dataDirectory, 'assay.db');
@@ -37,6 +43,15 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   const readStatements = new StatementCache(reader);
   const read = new Kysely<Tables>({ dialect: new SqliteDialect({ database: readStatements }) });
 
+  const threads =
+    config.threads &&
+    new ReadingThreads(new URL('db/reading-thread.js', config.threads), {
+      path,
+      cacheSize: THREAD_CACHE,
+      timeout: config.timeout,
+    });
+  const readLong = threads === undefined ? read : readingBy(threads);
+
   const begin = () => beginImmediate(writer, config.timeout);
   const groupCommit = new GroupCommit({
     begin,
@@ -57,6 +72,7 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   return {
     engine: 'sqlite',
     read,
+    readLong,
     write: (unit) => groupCommit.submit(() => unit(write as Transaction)),
     async migrate() {
       await begin();
@@ -85,14 +101,35 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
     async backup(file) {
       copyDatabase(reader, resolve(file));
     },
-    statistics: () => ({ ...groupCommit.statistics(), connections: 2 }),
+    statistics() {
+      const { waiting, ...commits } = groupCommit.statistics();
+      return {
+        ...commits,
+        waiting: waiting + (threads?.waiting ?? 0),
+        connections: 2 + (threads?.size ?? 0),
+      };
+    },
     async close() {
       await groupCommit.idle();
       if (!writer.isOpen) return;
+      await threads?.close();
       statements.close();
       readStatements.close();
     },
   };
+}
+
+function readingBy(threads: ReadingThreads): Reader {
+  const ask = async ({ sql, parameters }: CompiledQuery): Promise<QueryResult<never>> => {
+    try {
+      const { columns, rows } = await threads.ask({ sql, parameters: bindable(parameters) });
+      // Which rows a query has is what Kysely knows.
+      return { rows: rows.map(objectsOf(columns)) as never[] };
+    } catch (error) {
+      throw translateSqliteError(error);
+    }
+  };
+  return new Kysely<Tables>({ dialect: dialectOf(ask) });
 }
 
 /** Takes the write lock. Waits for another process without blocking this one's event loop. */
@@ -202,15 +239,20 @@ class StatementCache implements SqliteDatabase {
   }
 }
 
-function adapt(statement: StatementSyncInstance) {
-  const names = statement.columns().map((column) => column.name);
-  // The driver makes an array faster than an object, and the engine reads an object of ours faster than the driver's.
-  statement.setReturnArrays(true);
-  const toObject = (values: readonly unknown[]): Row => {
+/** @returns what makes a row of its values */
+function objectsOf(names: readonly string[]): (values: readonly unknown[]) => Row {
+  return (values) => {
     const row: Row = {};
     for (let column = 0; column < names.length; column += 1) row[names[column] as string] = values[column];
     return row;
   };
+}
+
+function adapt(statement: StatementSyncInstance) {
+  const names = statement.columns().map((column) => column.name);
+  // The driver makes an array faster than an object, and the engine reads an object of ours faster than the driver's.
+  statement.setReturnArrays(true);
+  const toObject = objectsOf(names);
   return {
     reader: names.length > 0,
     all: (parameters: readonly unknown[]) =>

@@ -86,6 +86,7 @@ const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
 function quotedJson(value: unknown): string {
   if (typeof value === 'string')
     return ESCAPED.test(value) ? JSON.stringify(value).replace(QUOTES, '""') : `""${value}""`;
+  if (typeof value === 'number' && Number.isInteger(value)) return String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   let text = '';
   if (Array.isArray(value)) {
@@ -95,7 +96,19 @@ function quotedJson(value: unknown): string {
   const members = value as Readonly<Record<string, unknown>>;
   for (const name in members) {
     const member = members[name];
-    if (member !== undefined) text += `${text === '' ? '' : ','}${quotedJson(name)}:${quotedJson(member)}`;
+    if (member !== undefined) text += (text === '' ? '' : ',') + quotedName(name) + quotedJson(member);
   }
   return `{${text}}`;
+}
+
+/** Names of members, as `quotedJson` writes them with their colon: they are those of the schemas, and come again and again. */
+const quotedNames = new Map<string, string>();
+const MAX_NAMES = 1_000;
+
+function quotedName(name: string): string {
+  const known = quotedNames.get(name);
+  if (known !== undefined) return known;
+  const text = `${quotedJson(name)}:`;
+  if (quotedNames.size < MAX_NAMES) quotedNames.set(name, text);
+  return text;
 }

@@ -109,7 +109,8 @@ export function listOperation<
     },
     async handler(request, reply) {
       const given = request.query as Readonly<Record<string, unknown>>;
-      const reading: Reading = { db: context.db.read, caller: request.caller, now: context.clock() };
+      const { read, readLong } = context.db;
+      const reading: Reading = { db: read, long: readLong, caller: request.caller, now: context.clock() };
       const ignored = ignoredParameters(known, given);
       if (ignored !== '') reply.header(IGNORED_HEADER, ignored);
       const chosenFields = readFields(given['fields'], columns, fields?.always);
@@ -135,7 +136,13 @@ export function listOperation<
         try {
           const act = { actor: request.caller, now: reading.now };
           await context.db.write((tx) => recordExport(tx, act, download.action, { type, filters }));
-          const all = readPieces(list, reading, { ...selection, order, descending }, 0, Infinity);
+          const all = readPieces(
+            list,
+            { ...reading, db: readLong },
+            { ...selection, order, descending },
+            0,
+            Infinity,
+          );
           const lines = type === 'text/csv' ? csvOf(all, row, chosenFields ?? columns) : ndjsonOf(all, row);
           return send(
             streamAnswer(lines, {

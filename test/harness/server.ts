@@ -48,9 +48,9 @@ export async function startTestServer(
     ...overrides,
   };
   const lines: string[] = [];
-  const context = await openContext(config, { write: (line: string) => void lines.push(line) });
+  const log = { write: (line: string) => void lines.push(line) };
+  const context = await openContext(config, log, undefined, new URL(`file://${inject('release')}/dist/`));
   context.clock = clock;
-  context.threads = new URL(`file://${inject('release')}/dist/`);
   await context.db.migrate();
   const app = await buildApp(context);
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -97,7 +97,7 @@ const declareListOrganizationPorts = ({ addresses, db }: Context) =>
     },
     async handler({ caller, params: { org_uid }, query, url }) {
       const { page = 1, per_page = DEFAULT_PER_PAGE } = query;
-      const { ports, total } = await readOrganizationPorts(db.read, caller, org_uid, {
+      const { ports, total } = await readOrganizationPorts(db.readLong, caller, org_uid, {
         state: query.observed_state ?? 'open',
         number: query.number,
         service: query.service_name,
@@ -182,7 +182,7 @@ const declareListPortHistory = ({ addresses, db }: Context) =>
     },
     async handler({ caller, params: { org_uid, asset_uid }, query, url }) {
       const { page = 1, per_page = DEFAULT_PER_PAGE } = query;
-      const { events, total } = await readPortHistory(db.read, caller, org_uid, asset_uid, {
+      const { events, total } = await readPortHistory(db.readLong, caller, org_uid, asset_uid, {
         since: query.since === undefined ? undefined : readSince(query.since),
         number: query.number,
         limit: query.limit,

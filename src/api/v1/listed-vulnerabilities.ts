@@ -107,7 +107,7 @@ const declareSummarizeVulnerabilities = ({ db, clock }: Context) => {
     answers: { 200: { description: 'The counts of all that match.', schema: SummaryBody } },
     async handler({ caller, query }) {
       const chosen = readFilters(parameters, query) as Chosen<typeof vulnerabilityList.filters>;
-      const summary = await summarizeVulnerabilities({ db: db.read, caller, now: clock() }, chosen);
+      const summary = await summarizeVulnerabilities({ db: db.readLong, caller, now: clock() }, chosen);
       const { days7, days30, days90, older } = summary.openByAge;
       return {
         by_severity: summary.bySeverity,

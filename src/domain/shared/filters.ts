@@ -6,11 +6,15 @@ import { containsText, isOneOf } from '../../db/portable.ts';
 /** Who reads, from where and when. */
 export interface Reading {
   db: Reader;
+  /** For statements that may take long; `db` where there is none, as in a unit of work. */
+  long?: Reader;
   caller: Caller;
   /** Milliseconds since 1970. */
   now: number;
   /** Filters that let many rows through, where the list knows: rows are better tried by them than found. */
   broad?: ReadonlySet<string>;
+  /** Whether another one finds few: then nothing else needs to find rows. */
+  narrow?: boolean;
 }
 
 /** What a filter of each kind is given. */

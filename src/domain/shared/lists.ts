@@ -95,8 +95,10 @@ interface ListDefinition<
   items(reading: Reading, rows: Row[], chosen: Chosen<F>): Promise<Item[]> | Item[];
   /** A cheaper way to count, where there is one for what was chosen. */
   total?(reading: Reading, chosen: Chosen<F>): Promise<number | undefined>;
-  /** Tells which of the filters let many rows through, where that changes how rows are found. */
-  broad?(reading: Reading, chosen: Chosen<F>): Promise<ReadonlySet<string>>;
+  /** Tells which of the filters let many rows through and whether one finds few, where that changes how rows are found. */
+  judge?(reading: Reading, chosen: Chosen<F>): Promise<Pick<Reading, 'broad' | 'narrow'>>;
+  /** The orders by which an index gives this reader rows as they come, while nothing narrows the list. */
+  indexed?(reading: Reading): readonly NoInfer<O>[];
   /** How many rows are read at once: fewer where they are large. */
   piece?: number;
 }
@@ -122,6 +124,8 @@ interface Placed {
 }
 
 const USUAL_PIECE = 200;
+/** Rows that may be passed over in an index without a thought of how long that takes. */
+const FEW = 1_000;
 
 const placeOf = (row: Placed): Place => ({ value: row.place_value, id: row.place_id });
 
@@ -142,7 +146,8 @@ export function defineList<
     orders,
     items,
     total,
-    broad,
+    judge,
+    indexed,
     descendingIds = false,
     idType = 'integer',
     piece = USUAL_PIECE,
@@ -153,7 +158,21 @@ export function defineList<
     organizationUid: ofOrganization(definition.organization),
   };
   const judged = async (reading: Reading, chosen: Chosen<WithOrganization<F>>): Promise<Reading> =>
-    broad === undefined ? reading : { ...reading, broad: await broad(reading, chosen) };
+    judge === undefined ? reading : { ...reading, ...(await judge(reading, chosen)) };
+  const patient = (reading: Reading): Reading => ({ ...reading, db: reading.long ?? reading.db });
+  const isShort = (reading: Reading, { filters: chosen, order }: Selection<F, O>, start: Place | number) =>
+    (typeof start !== 'number' || start <= FEW) &&
+    indexed?.(reading).includes(order) === true &&
+    !Object.entries(chosen).some(([key, value]) => value !== undefined && filters[key]?.where !== undefined);
+  /** Where rows are read, and how. */
+  const readingOf = (
+    reading: Reading,
+    selection: Selection<F, O>,
+    start: Place | number,
+  ): Promise<Reading> =>
+    isShort(reading, selection, start)
+      ? Promise.resolve(reading)
+      : judged(patient(reading), selection.filters);
   const rowsOf = (reading: Reading, chosen: Chosen<WithOrganization<F>>) => {
     const condition = conditionOf(reading, filters, chosen);
     const query = rows(reading);
@@ -191,7 +210,8 @@ export function defineList<
     idType,
     piece,
     async read(reading, selection, start, limit) {
-      const placed = await ordered(reading, selection, rowsOf(reading, selection.filters), start)
+      const how = await readingOf(reading, selection, start);
+      const placed = await ordered(how, selection, rowsOf(how, selection.filters), start)
         .limit(limit)
         .execute();
       // Kysely cannot tell what two selects on a row of any type come to.
@@ -204,10 +224,10 @@ export function defineList<
       };
     },
     async places(reading, selection, start, skip, limit) {
-      const how = await judged(reading, selection.filters);
+      const how = await readingOf(reading, selection, typeof start === 'number' ? start + skip : start);
       const bare = rowsOf(how, selection.filters).clearSelect();
       const offset = typeof start === 'number' ? start + skip : skip;
-      const found = await ordered(reading, selection, bare, start).offset(offset).limit(limit).execute();
+      const found = await ordered(how, selection, bare, start).offset(offset).limit(limit).execute();
       return (found as Placed[]).map(placeOf);
     },
     async query(reading, chosen) {
@@ -216,7 +236,7 @@ export function defineList<
     async count(reading, chosen) {
       const known = await total?.(reading, chosen);
       if (known !== undefined) return known;
-      const [counted] = await rowsOf(await judged(reading, chosen), chosen)
+      const [counted] = await rowsOf(await judged(patient(reading), chosen), chosen)
         .clearSelect()
         .select(sql<number>`count(*)`.as('total'))
         .execute();
@@ -262,7 +282,7 @@ const LONG = 20;
 const SHORT = 10;
 /** A download begins with as many rows, as nobody knows how large they are. */
 const FIRST_PIECE = 50;
-const LARGEST_PIECE = 1_600;
+const LARGEST_PIECE = 400;
 
 /**
  * Reads what a selection has, piece by piece, each behind the last. Pieces of a whole list grow and shrink with the time
