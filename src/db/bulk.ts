@@ -48,8 +48,7 @@ export function prepareInsert(
     }
   }
 
-  const types = { int: 'bigint[]', real: 'double precision[]', text: 'text[]' };
-  const arrays = names.map((name, index) => `$${index + 1}::${types[columns[name] as ColumnKind]}`);
+  const arrays = names.map((name, index) => `$${index + 1}::${TYPES[columns[name] as ColumnKind]}[]`);
   const fromArrays = `${target} select * from unnest(${arrays.join(', ')}) ${conflict}`;
   async function insertIntoPostgres(tx: Transaction, rows: readonly Row[]): Promise<void> {
     const values = names.map((_name, column) => rows.map((row) => row[column]));
@@ -62,6 +61,33 @@ export function prepareInsert(
     await (postgres ? insertIntoPostgres(tx, rows) : insertIntoSqlite(tx, rows));
   };
 }
+
+/**
+ * An insert of rows that differ in one whole number alone, which is all that is sent of each.
+ * @param columns the columns that the rows have in common
+ * @param each the column that tells them apart
+ * @returns a function that takes what they have in common, in the order of the columns, and the numbers
+ */
+export function prepareInsertAlike(
+  table: string,
+  columns: Readonly<Record<string, ColumnKind>>,
+  each: { column: string; kind: 'int' | 'text' },
+): (tx: Transaction, common: Row, numbers: readonly number[]) => Promise<void> {
+  const names = Object.keys(columns);
+  const target = `insert into ${table} ("${each.column}", ${names.map((name) => `"${name}"`).join(', ')})`;
+  const places = names.map((name, index) => `$${index + 2}::${TYPES[columns[name] as ColumnKind]}`);
+  const number = each.kind === 'int' ? 'item' : 'item::text';
+  const postgres = `${target} select ${number}, ${places.join(', ')} from unnest($1::bigint[]) as item`;
+  const value = each.kind === 'int' ? 'value' : 'cast(value as text)';
+  const sqlite = `${target} select ${value}, ${names.map((_name, index) => `?${index + 2}`).join(', ')} from json_each(?1)`;
+  return async (tx, common, numbers) => {
+    const isPostgres = tx.getExecutor().adapter instanceof PostgresAdapter;
+    const statement = CompiledQuery.raw(isPostgres ? postgres : sqlite, [numbers, ...common]);
+    await tx.executeQuery(isPostgres ? asUnread(statement) : statement);
+  };
+}
+
+const TYPES = { int: 'bigint', real: 'double precision', text: 'text' };
 
 /**
  * Takes ids for rows that are about to be inserted, so that what refers to them needs not wait for them.

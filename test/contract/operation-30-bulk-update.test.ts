@@ -660,6 +660,68 @@ describe('What a change of many leaves behind', () => {
   });
 });
 
+it('writes those that change alike and those that do not in one change, and sets them back', async () => {
+  const old = await world.vulnerabilityTag(organization.uid, 'old');
+  const alike = await make(25, { tagIds: [old.id] });
+  const closed = await make(3, { statusId: 5 });
+  const [lone] = (await make(1, { statusId: 2, severity: 'Low', tagIds: [old.id] })) as [number];
+  const ids = [...alike, ...closed, lone];
+  const before = { rows: await Promise.all(ids.map(rowOf)), counts: await counts() };
+  now += 1_000;
+  const set = {
+    status_id: 2,
+    severity: 'Low',
+    due_on: '2027-01-31',
+    add_tags: ['new'],
+    remove_tags: ['old'],
+  };
+  const done = await bulk({ ids, set });
+  expect(whole(done)).toMatchObject({ updated_count: 29, ids });
+  for (const [index, id] of ids.entries()) {
+    const moved = id !== lone;
+    expect(await rowOf(id)).toEqual({
+      ...before.rows[index],
+      ...(moved ? { status_id: 2, status_set_at: now, closed_at: null } : {}),
+      severity: 'Low',
+      severity_rank: 1,
+      due_on: '2027-01-31',
+      updated_at: now,
+      version: 2,
+    });
+    expect(await tagsOf(id)).toEqual(['new']);
+    const had = alike.includes(id) || id === lone ? [{ id: old.id, name: 'old' }] : [];
+    expect(await timelineOf(id)).toEqual([
+      {
+        kind: 'edited',
+        before: { ...(moved ? { severity: 'High' } : {}), due_on: null },
+        after: { ...(moved ? { severity: 'Low' } : {}), due_on: '2027-01-31' },
+      },
+      ...(moved
+        ? [
+            {
+              kind: 'status',
+              before: expect.objectContaining({ status_id: closed.includes(id) ? 5 : 1 }),
+              after: expect.objectContaining({ status_id: 2 }),
+            },
+          ]
+        : []),
+      { kind: 'tags', before: { tags: had }, after: { tags: [{ id: expect.any(Number), name: 'new' }] } },
+    ]);
+  }
+  const events = await eventsOf(idOf(done));
+  expect(events.map(({ id }) => id).sort((one, other) => one - other)).toEqual(ids);
+  expect(events.find(({ id }) => id === alike[7])).toMatchObject({
+    before: { status_id: 1, severity: 'High', due_on: null, tags: [old.id] },
+    after: { status_id: 2, severity: 'Low', due_on: '2027-01-31' },
+  });
+  now += 1_000;
+  expect(whole(await bulk({ undo: idOf(done) }))).toMatchObject({ updated_count: 29, kept_count: 0 });
+  expect(await Promise.all(ids.map(rowOf))).toEqual(
+    before.rows.map((row) => ({ ...row, updated_at: now, version: 3 })),
+  );
+  expect(await counts()).toEqual(before.counts);
+});
+
 describe('Undo', () => {
   it('sets back what nobody changed since, and tells how many stay', async () => {
     const tag = await world.vulnerabilityTag(organization.uid, 'old');

@@ -1,5 +1,5 @@
 import type { Act, Caller } from '../../auth/callers.ts';
-import { type ColumnKind, prepareInsert } from '../../db/bulk.ts';
+import { type ColumnKind, prepareInsert, prepareInsertAlike } from '../../db/bulk.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { prepareUnread } from '../../db/prepared.ts';
 import { type ChangedObject, type ExportAction, type ExportedObject, exportedBy } from './actions.ts';
@@ -103,6 +103,29 @@ export async function recordChanges(tx: Transaction, changes: readonly ChangeBy[
       const row = rowOf(change);
       return NAMES.map((name) => row[name]);
     }),
+  );
+}
+
+const { object_id: _each, ...COMMON } = COLUMNS;
+const COMMON_NAMES = Object.keys(COMMON) as (keyof typeof COMMON)[];
+const insertAlike = prepareInsertAlike('events', COMMON, { column: 'object_id', kind: 'text' });
+
+/**
+ * The same for one change that was made to many: an event each.
+ * @param change whose object is one of them
+ * @param ids of all of them
+ */
+export async function recordChangeOfEach(
+  tx: Transaction,
+  act: Act,
+  change: Change,
+  ids: readonly number[],
+): Promise<void> {
+  const row = rowOf({ act, change });
+  await insertAlike(
+    tx,
+    COMMON_NAMES.map((name) => row[name]),
+    ids,
   );
 }
 

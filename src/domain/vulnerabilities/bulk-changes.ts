@@ -4,16 +4,10 @@ import { Failure, type Fault, invalid } from '../shared/failure.ts';
 import type { Chosen } from '../shared/filters.ts';
 import { isDay } from '../shared/time.ts';
 import { commentOnMany } from './bulk-comments.ts';
-import {
-  differs,
-  type Held,
-  holdVulnerabilities,
-  type State,
-  type StateChange,
-  writeStates,
-} from './bulk-states.ts';
+import { differs, type Held, holdVulnerabilities, type State, type StateChange } from './bulk-states.ts';
 import { findTagRules, namesOfTags, type TagChange, tagChangeFaults, type TagRule } from './bulk-tags.ts';
 import { findUndo, keepForUndo } from './bulk-undo.ts';
+import { writeStates } from './bulk-writes.ts';
 import { closedAt, statusFaults } from './catalogue.ts';
 import { accessOfPairs } from './named-things.ts';
 import { vulnerabilityList } from './vulnerability-list.ts';

@@ -1,5 +1,5 @@
 import type { Act } from '../../auth/callers.ts';
-import { prepareInsert } from '../../db/bulk.ts';
+import { prepareInsert, prepareInsertAlike } from '../../db/bulk.ts';
 import type { Transaction } from '../../db/engine.ts';
 
 /** `seen` and `gone` are of scanners. */
@@ -76,4 +76,27 @@ export async function recordTimelines(
       entry.internal === true ? 1 : 0,
     ]),
   );
+}
+
+const insertAlike = prepareInsertAlike(
+  'timeline_entries',
+  { organization_id: 'int', at: 'int', kind: 'text', user_id: 'int', before: 'text', after: 'text' },
+  { column: 'vulnerability_id', kind: 'int' },
+);
+
+/** The same entry for each of many vulnerabilities of an organization. */
+export async function recordTimelineOfEach(
+  tx: Transaction,
+  { actor, now }: Act,
+  {
+    organizationId,
+    kind,
+    before,
+    after,
+  }: Pick<TimelineEntry, 'organizationId' | 'kind' | 'before' | 'after'>,
+  vulnerabilityIds: readonly number[],
+): Promise<void> {
+  const textOf = (told: object | null | undefined) => (told == null ? null : JSON.stringify(told));
+  const common = [organizationId, now, kind, actor.userId, textOf(before), textOf(after)];
+  await insertAlike(tx, common, vulnerabilityIds);
 }
