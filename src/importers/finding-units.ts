@@ -18,7 +18,7 @@ import type { Cover, Sighting } from '../domain/imports/sighting.ts';
 import { targetNamed } from './identity.ts';
 import { coverOf } from './located.ts';
 import type { Skips } from './skips.ts';
-import type { Spool } from './spool.ts';
+import type { Spool, SpoolPlace } from './spool.ts';
 import { Units } from './units.ts';
 
 export interface FindingRun {
@@ -39,18 +39,23 @@ export interface FindingRun {
 
 /** Findings in the first unit of work and in the largest. */
 const FIRST = 100;
-const MOST = 400;
+const MOST = 1_000;
 /** Findings, or targets, that are looked at together. */
 const AT_ONCE = 500;
 
 const unitsOf = ({ db, signal, job }: FindingRun): Units =>
   new Units(db, signal, { dryRun: job.options.dryRun, size: FIRST, most: MOST });
 
-/** Applies what was spooled, in the order of the report. */
+/** Up to so many are applied in the order of the report; of more, those of one asset and neighbours in the index together. */
+const IN_ORDER = 10_000;
+
+/** Applies what was spooled. */
 export async function applyFindings(run: FindingRun): Promise<void> {
   const { job, clock, spool, skips, result, reportAt } = run;
   const units = unitsOf(run);
-  let after = 0;
+  const inOrder = job.options.dryRun || spool.count <= IN_ORDER;
+  let after: SpoolPlace = inOrder ? 0 : '';
+  let applied = 0;
   for (;;) {
     const read = spool.read(after, units.size, reportAt);
     const last = read.at(-1);
@@ -63,8 +68,9 @@ export async function applyFindings(run: FindingRun): Promise<void> {
       if (!job.options.dryRun || spool.countAsset(asset)) result.assets_created += 1;
     }
     count(run, sightings, done.fates);
-    after = last.number;
-    run.applied(after / spool.count);
+    after = inOrder ? last.number : last.sighting.identity;
+    applied += read.length;
+    run.applied(applied / spool.count);
   }
 }
 

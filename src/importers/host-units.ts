@@ -45,20 +45,25 @@ export class HostUnits {
     this.#coverage = new PortCoverage(ranges);
   }
 
-  /** @param time when a host was seen that does not tell */
-  async add(host: ScannedHost, time: ReportTime): Promise<void> {
+  /** @param time when a host was seen that does not tell
+   * @returns what to wait for before the next */
+  add(host: ScannedHost, time: ReportTime): Promise<void> | undefined {
     const { job, skips } = this.#run;
     if (!job.writesAssets) {
       skips.add('no right to change assets');
-      return;
+      return undefined;
     }
     const timed = { ...host, seenAt: time.ofHost(host.seenAt) };
     const before = this.#batch.get(host.address);
     const merged = before === undefined ? timed : joined(before, timed);
-    if (merged === undefined) await this.flush();
-    this.#batch.set(host.address, merged ?? timed);
-    this.#ports += host.ports.length + 1;
-    if (this.#ports >= this.#units.size || this.#batch.size >= MAX_HOSTS) await this.flush();
+    if (merged === undefined) return this.flush().then(() => this.#put(timed));
+    return this.#put(merged, host.ports.length);
+  }
+
+  #put(host: Timed, ports = host.ports.length): Promise<void> | undefined {
+    this.#batch.set(host.address, host);
+    this.#ports += ports + 1;
+    return this.#ports >= this.#units.size || this.#batch.size >= MAX_HOSTS ? this.flush() : undefined;
   }
 
   /** Applies what was added so far. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { locationOf } from '../domain/assets/asset-locations.ts';
 import type { ReportedFinding, ReportedLocation, Target } from './report.ts';
 
@@ -25,6 +25,21 @@ function hostNamed(text: string): AssetName | undefined {
 /** @returns `https://host:8443/`, without a default port; `undefined` for what is no URL of http or https */
 export function originOf(url: string): string | undefined {
   const text = url.trim();
+  // Reports name the same few sites again and again, and nothing behind the host changes the origin.
+  const site = /^https?:\/\/[\w.:-]{1,255}(?=[/?#]|$)/.exec(text)?.[0];
+  if (site === undefined) return parsedOrigin(text);
+  const known = origins.get(site);
+  if (known !== undefined) return known.origin;
+  const origin = parsedOrigin(site);
+  if (origins.size >= MAX_ORIGINS) origins.clear();
+  origins.set(site, { origin });
+  return origin;
+}
+
+const origins = new Map<string, { origin: string | undefined }>();
+const MAX_ORIGINS = 20_000;
+
+function parsedOrigin(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, origin } = new URL(text);
   const known = protocol === 'http:' || protocol === 'https:';
@@ -43,24 +58,25 @@ export function placeOf({ place, target }: Pick<ReportedFinding, 'place' | 'targ
 }
 
 /**
+ * Identities of one asset begin alike, so that what is written in their order lies together.
  * @param source the format, or the tool that a finding names
+ * @param asset of its target
  * @returns what is the same for instances of one finding, and in every report of it: 22 characters of base64url
  */
-export function identityOf(finding: ReportedFinding, source: string): string {
-  const asset = assetOf(finding.target);
-  const parts =
-    finding.fingerprint === undefined
-      ? [
-          'rule',
-          source,
-          finding.rule,
-          asset?.type ?? '',
-          asset?.location ?? unnamed(finding.target),
-          placeOf(finding),
-        ]
-      : ['fingerprint', source, finding.fingerprint];
-  return createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16).toString('base64url');
+export function identityOf(
+  finding: ReportedFinding,
+  source: string,
+  asset: AssetName | null = assetOf(finding.target) ?? null,
+): string {
+  const { fingerprint, rule, target } = finding;
+  if (fingerprint !== undefined)
+    return digestOf(JSON.stringify(['fingerprint', source, fingerprint])).slice(0, 22);
+  const location = asset?.location ?? unnamed(target);
+  const parts = ['rule', source, rule, asset?.type ?? '', location, placeOf(finding)];
+  return digestOf(location).slice(0, 4) + digestOf(JSON.stringify(parts)).slice(0, 18);
 }
+
+const digestOf = (text: string): string => hash('sha256', text, 'base64url');
 
 /** What stands for an asset where a target names none that is one: `localhost:8080`, `ftp://host/`. */
 function unnamed(target: Target | undefined): string {

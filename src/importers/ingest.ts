@@ -137,39 +137,42 @@ async function readRecords(reading: Reading): Promise<void> {
   try {
     for await (const record of format.read(source, { mapping: job.options.mapping })) {
       signal.throwIfAborted();
-      await takeRecord(reading, record);
+      // Most records wait for nothing, and a wait for nothing costs as much as a small one.
+      const waits = takeRecord(reading, record);
+      if (waits !== undefined) await waits;
     }
   } finally {
     if (!signal.aborted) await hosts.flush();
   }
 }
 
-async function takeRecord(
+/** @returns what to wait for before the next record */
+function takeRecord(
   { format, job, skips, spool, progress, told, time, hosts }: Reading,
   record: ReportRecord,
-): Promise<void> {
+): Promise<void> | undefined {
   switch (record.kind) {
     case 'report':
       time.tell(record.scannedAt);
-      return;
+      return undefined;
     case 'ports':
-      await hosts.cover(record.ranges);
-      return;
+      return hosts.cover(record.ranges);
     case 'host':
       progress.hosts += 1;
       progress.ports += record.host.ports.length;
-      await hosts.add(record.host, time);
-      break;
+      told();
+      return hosts.add(record.host, time);
     case 'finding': {
       const { finding, at } = record;
       if (job.assessment === null) skips.add('no assessment for findings', at);
       else {
         const { target } = finding;
         const from = finding.source ?? format.name;
+        const asset = sightedAssetOf(target);
         const head = {
-          identity: identityOf(finding, from),
+          identity: identityOf(finding, from, asset),
           source: from,
-          asset: sightedAssetOf(target),
+          asset,
           cover: coverOf(target, finding.ports),
           seenAt: time.believed(finding.seenAt) ?? null,
         };
@@ -180,11 +183,12 @@ async function takeRecord(
     case 'covered': {
       const cover = coverOf(record.target, record.ports);
       if (cover !== null) spool.cover(record.source ?? format.name, cover);
-      return;
+      return undefined;
     }
     case 'skipped':
       skips.add(record.reason, record.at);
       break;
   }
   told();
+  return undefined;
 }

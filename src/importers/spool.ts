@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { openSpoolFile } from '../db/spool-file.ts';
 import { nameOfPorts } from '../domain/imports/port-sets.ts';
 import type { Cover, SightedAsset, Sighting } from '../domain/imports/sighting.ts';
-import { SEVERITIES, severityRank } from '../domain/vulnerabilities/catalogue.ts';
-import { MAX_FINDING } from '../domain/vulnerabilities/finding.ts';
+import { severityRank } from '../domain/vulnerabilities/catalogue.ts';
 import type { ExploitableLocation } from '../domain/vulnerabilities/locations.ts';
-import { cutText, MAX_LOCATIONS, mergeFindings, type SettledFinding } from './settled-finding.ts';
+import { MAX_LOCATIONS, mergeFindings, type SettledFinding } from './settled-finding.ts';
+import { packed, settledOf, toldOf } from './spooled-finding.ts';
 
 /** So many instances of a finding are looked at whole; of later ones the location, the time and the severity count. */
 const MERGED = 20;
@@ -36,6 +36,20 @@ type Kept = [
   body: string,
 ];
 
+/** Where a reading of the spool goes on: behind a number in the order of the report, or behind an identity in theirs. */
+export type SpoolPlace = number | string;
+
+/** A finding as it was spooled. */
+export interface Spooled {
+  /** In the order of the report. */
+  number: number;
+  /** Whether a part of it was left out. */
+  cut: boolean;
+  sighting: Sighting;
+}
+
+const WHOLE = 'seq, identity, head, rank, first, last, untimed, instances, locations, body';
+
 /**
  * What a report tells of findings until it was read, one row a finding: its instances lie anywhere in a report. It is a
  * file, so that a million take no memory.
@@ -56,13 +70,13 @@ export class Spool {
   );
   readonly #insert = this.#file.prepare(
     `insert into findings (identity, head, rank, first, last, untimed, instances, locations, body)
-      values (?, ?, ?, ?, ?, ?, 1, ?, ?)`,
+      values (?, ?, ?, ?, ?, ?, 1, ?, ?) on conflict (identity) do nothing`,
   );
   readonly #raise = this.#file.prepare(
     `update findings set rank = max(rank, ?), first = ?, last = ?, untimed = max(untimed, ?), instances = instances + 1,
       locations = ? where seq = ?`,
   );
-  readonly #bodyOf = this.#file.prepare('select body from findings where seq = ?');
+  readonly #bodyOf = this.#file.prepare('select rank, body from findings where seq = ?');
   readonly #rewrite = this.#file.prepare('update findings set body = ? where seq = ?');
   readonly #see = this.#file.prepare('insert or ignore into seen values (?, ?)');
   readonly #keep = this.#file.prepare('insert into kept values (?, ?, ?)');
@@ -81,32 +95,23 @@ export class Spool {
 
   /** Adds an instance of a finding. */
   add(head: SpooledHead, finding: SettledFinding): void {
-    const { identity, seenAt } = head;
-    const known = this.#find.first(identity) as Known | undefined;
-    if (known !== undefined) {
-      this.#merge(known, seenAt, finding);
-      return;
-    }
-    this.#count += 1;
-    this.addSource(head.source);
-    const { source, asset, cover } = head;
-    this.#insert.run(
+    const { identity, source, asset, cover, seenAt } = head;
+    const added = this.#insert.run(
       identity,
-      JSON.stringify([
-        source,
-        asset?.type ?? null,
-        asset?.location ?? null,
-        cover?.key ?? null,
-        cover?.host ?? null,
-        cover?.ports ?? '',
-      ]),
+      headOf(source, asset, cover),
       severityRank(finding.severity),
       seenAt,
       seenAt,
       seenAt === null ? 1 : 0,
       finding.located,
-      JSON.stringify(finding),
+      packed(finding),
     );
+    if (added === 0) {
+      this.#merge(this.#find.first(identity) as Known, seenAt, finding);
+      return;
+    }
+    this.#count += 1;
+    this.addSource(source);
   }
 
   /** Says that something is covered whole by a tool. */
@@ -168,31 +173,26 @@ export class Spool {
   }
 
   /**
-   * Reads findings in the order in which they came.
-   * @param after the number of the last that was read; 0 at first
+   * Reads some findings.
+   * @param after where the last reading ended; at first 0 for the order of the report, `''` for that of identities
    * @param reportAt when an instance was seen that has no time, in milliseconds since 1970
-   * @returns each with its number and whether a part of it was left out
    */
-  read(
-    after: number,
-    limit: number,
-    reportAt: number,
-  ): { number: number; cut: boolean; sighting: Sighting }[] {
-    const rows = this.#read.all<Kept>(after, limit);
-    const read: { number: number; cut: boolean; sighting: Sighting }[] = [];
+  read(after: SpoolPlace, limit: number, reportAt: number): Spooled[] {
+    const rows = (typeof after === 'number' ? this.#read : this.#readSorted).all<Kept>(after, limit);
+    const read: Spooled[] = [];
     let size = 0;
     for (const row of rows) {
       size += row[9].length;
       // A unit of work has so many, and no more than that in all.
       if (size > MAX_READ && read.length > 0) break;
-      read.push(this.#sightingOf(row, reportAt));
+      read.push(this.#spooledOf(row, reportAt));
     }
     return read;
   }
 
-  readonly #read = this.#file.prepare(
-    `select seq, identity, head, rank, first, last, untimed, instances, locations, body from findings where seq > ?
-      order by seq limit ?`,
+  readonly #read = this.#file.prepare(`select ${WHOLE} from findings where seq > ? order by seq limit ?`);
+  readonly #readSorted = this.#file.prepare(
+    `select ${WHOLE} from findings where identity > ? order by identity limit ?`,
   );
   readonly #keptOf = this.#file.prepare('select location from kept where seq = ? order by place');
 
@@ -213,7 +213,7 @@ export class Spool {
     count = this.#addLocations(seq, count, finding.locations);
     if (instances < MERGED) {
       const merged = mergeFindings(this.#body(seq), finding);
-      this.#rewrite.run(JSON.stringify(merged), seq);
+      this.#rewrite.run(packed(merged), seq);
     }
     this.#raise.run(
       severityRank(finding.severity),
@@ -226,7 +226,7 @@ export class Spool {
   }
 
   #body(seq: number): SettledFinding {
-    return JSON.parse(String(this.#bodyOf.first(seq)?.[0])) as SettledFinding;
+    return settledOf(...(this.#bodyOf.first(seq) as [rank: number, body: string]));
   }
 
   /** @returns how many different ones there are then */
@@ -234,7 +234,7 @@ export class Spool {
     let count = before;
     for (const location of locations) {
       const text = JSON.stringify(location);
-      const digest = createHash('sha1').update(text).digest('base64').slice(0, 16);
+      const digest = hash('sha1', text, 'base64').slice(0, 16);
       if (this.#see.run(seq, digest) === 0) continue;
       if (count < MAX_LOCATIONS) this.#keep.run(seq, count, text);
       count += 1;
@@ -242,42 +242,13 @@ export class Spool {
     return count;
   }
 
-  #sightingOf(
+  #spooledOf(
     [number, identity, head, rank, first, last, untimed, instances, count, body]: Kept,
     reportAt: number,
-  ): { number: number; cut: boolean; sighting: Sighting } {
-    const [source, type, location, key, host, ports] = JSON.parse(head) as [
-      string,
-      SightedAsset['type'] | null,
-      string,
-      string | null,
-      string | null,
-      string,
-    ];
-    const told = JSON.parse(body) as SettledFinding;
-    const locations =
-      instances === 1
-        ? told.locations
-        : this.#keptOf.all<[string]>(number).map(([text]) => JSON.parse(text) as ExploitableLocation);
-    const settled = { ...told, locations };
-    const long = body.length + (instances === 1 ? 0 : MAX_FINDING) > MAX_FINDING / 3;
-    const cut = (long && cutToSize(settled)) || told.cut;
-    const columns = {
-      title: settled.title,
-      severity: SEVERITIES[SEVERITIES.length - 1 - rank] ?? told.severity,
-      description: settled.description,
-      cvss_score: settled.score,
-      cvss_vector: settled.vector,
-      impact: settled.impact,
-      recommended_fix: settled.fix,
-      category_parent: settled.category[0],
-      category_display: settled.category[1],
-      cve_ids: listText(settled.cves),
-      cwe_ids: listText(settled.cwes),
-      exploitable_locations: listText(settled.locations),
-      location_count: count,
-      reference_urls: listText(settled.urls),
-    };
+  ): Spooled {
+    const [source, type, location, key, host, ports] = JSON.parse(head) as Head;
+    const kept = instances === 1 ? undefined : this.#keptOf.all<[string]>(number).map(([text]) => text);
+    const { cut, content, finding } = toldOf(rank, body, count, kept);
     return {
       number,
       cut,
@@ -288,17 +259,35 @@ export class Spool {
         cover: key === null ? null : { key, host, ports },
         firstSeenAt: untimed === 1 ? Math.min(first ?? reportAt, reportAt) : (first ?? reportAt),
         seenAt: untimed === 1 ? Math.max(last ?? reportAt, reportAt) : (last ?? reportAt),
-        content: createHash('sha256').update(JSON.stringify(columns)).digest('base64url').slice(0, 22),
-        finding: { ...columns, http_requests: listText(settled.evidence) },
+        content,
+        finding,
       },
     };
   }
 }
 
+type Head = [
+  source: string,
+  type: SightedAsset['type'] | null,
+  location: string,
+  key: string | null,
+  host: string | null,
+  ports: string,
+];
+
+function headOf(source: string, asset: SightedAsset | null, cover: Cover | null): string {
+  return JSON.stringify([
+    source,
+    asset?.type ?? null,
+    asset?.location ?? null,
+    cover?.key ?? null,
+    cover?.host ?? null,
+    cover?.ports ?? '',
+  ]);
+}
+
 /** The most characters that are read at once. */
 const MAX_READ = 4_000_000;
-
-const listText = (list: readonly unknown[]) => (list.length === 0 ? '[]' : JSON.stringify(list));
 
 function earlier(
   one: number | null,
@@ -306,21 +295,4 @@ function earlier(
   of: (...values: number[]) => number,
 ): number | null {
   return one === null ? other : other === null ? one : of(one, other);
-}
-
-/** Cuts what is over the limit of a finding in all: evidence, then locations, then texts. @returns whether it did */
-function cutToSize(finding: SettledFinding): boolean {
-  // As JSON it is larger than what counts; mostly that says enough.
-  let over = Buffer.byteLength(JSON.stringify(finding)) - MAX_FINDING;
-  if (over <= 0) return false;
-  for (const list of [finding.evidence, finding.locations]) {
-    while (over > 0 && list.length > 0) over -= Buffer.byteLength(JSON.stringify(list.pop()));
-  }
-  for (const member of ['description', 'impact', 'fix'] as const) {
-    if (over <= 0) break;
-    const before = finding[member];
-    finding[member] = cutText(before, 16_384);
-    over -= Buffer.byteLength(before) - Buffer.byteLength(finding[member]);
-  }
-  return true;
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Transaction } from '../db/engine.ts';
 
 /** What a unit of work is to take, in milliseconds, and what others have between two. */
-const WANTED = 30;
+const WANTED = 50;
 const PAUSE = 4;
 
 /** Undoes a unit of work that tells what it would have done. */
@@ -14,13 +14,15 @@ class RolledBack extends Error {
   }
 }
 
-/** Writes what an import applies in units that leave room for others: as many things a unit as take some 30 ms. */
+/** Writes what an import applies in units that leave room for others: as many things a unit as take some 50 ms. */
 export class Units {
   readonly #db: Database;
   readonly #signal: AbortSignal;
   readonly #dryRun: boolean;
   readonly #most: number;
   #size: number;
+  /** Others have the time until then. */
+  #pause: Promise<unknown> = Promise.resolve();
 
   /** @param options `dryRun`: every unit is rolled back; `size`: how many things the first unit has; `most`: the largest */
   constructor(db: Database, signal: AbortSignal, options: { dryRun: boolean; size: number; most: number }) {
@@ -37,11 +39,12 @@ export class Units {
   }
 
   /**
-   * Runs a unit of work, and leaves others some time before it returns.
+   * Runs a unit of work, some time after the last one, which is for others.
    * @param things how many it has
    * @throws the reason of the signal once that is aborted
    */
   async write<T>(things: number, unit: (tx: Transaction) => Promise<T>): Promise<T> {
+    await this.#pause;
     this.#signal.throwIfAborted();
     let taken = 0;
     const timed = async (tx: Transaction): Promise<T> => {
@@ -55,7 +58,7 @@ export class Units {
       const fitting = (things * WANTED) / taken;
       this.#size = Math.round(Math.min(Math.max(fitting, this.#size / 2, 10), this.#size * 2, this.#most));
     }
-    await delay(PAUSE);
+    this.#pause = delay(PAUSE);
     return value;
   }
 
