@@ -4,14 +4,16 @@ import type { Cover, SightedAsset } from '../domain/imports/sighting.ts';
 import { assetOf, coverageOf } from './identity.ts';
 import type { Target } from './report.ts';
 
-/** Reports name the same few targets again and again. */
-const KEPT = 1_000;
+/** Reports name the same targets again and again. */
+const KEPT = 20_000;
+const LONGEST_KEPT = 256;
 
 function remembering<T>(find: (target: Target) => T): (target: Target | undefined) => T | null {
   const kept = new Map<string, T>();
   return (target) => {
     if (target === undefined) return null;
-    const key = JSON.stringify(target);
+    const key = keyOf(target);
+    if (key.length > LONGEST_KEPT) return find(target);
     const known = kept.get(key);
     if (known !== undefined) return known;
     if (kept.size >= KEPT) kept.clear();
@@ -54,4 +56,14 @@ export function coverOf(target: Target | undefined, ports?: readonly PortRange[]
   const text = knownText(ports);
   // No ports at all are none that anything was found on.
   return text === '' ? null : { ...cover, ports: text };
+}
+
+function keyOf(target: Target): string {
+  if ('url' in target) {
+    // Nothing behind the site counts.
+    const site = /^https?:\/\/[\w.:-]+(?=[/?#]|$)/.exec(target.url)?.[0];
+    return `url ${site ?? target.url}`;
+  }
+  if ('artifact' in target) return `artifact ${target.artifact}`;
+  return `host ${target.protocol ?? ''}/${target.port ?? ''} ${target.host}`;
 }

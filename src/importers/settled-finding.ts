@@ -72,11 +72,11 @@ export function settleFinding(finding: ReportedFinding): SettledFinding {
     impact: text(finding.impact),
     fix: text(finding.recommendedFix),
     category: named,
-    cves: idsOf(some(finding.cveIds, MAX_IDS), cveOf),
-    cwes: idsOf(some(finding.cweIds, MAX_IDS), cweOf),
+    cves: idsOf(some(finding.cveIds, MAX_IDS), rememberedCve),
+    cwes: idsOf(some(finding.cweIds, MAX_IDS), rememberedCwe),
     score: followed ?? scoreIn(finding.cvssScore),
     vector: followed === undefined ? null : (cvssVector as string),
-    urls: idsOf(some(finding.referenceUrls, MAX_IDS), urlOf),
+    urls: idsOf(some(finding.referenceUrls, MAX_IDS), rememberedUrl),
     evidence: some(finding.evidence, MAX_EVIDENCE).flatMap((piece) => text(piece) || []),
     locations: some(locations, MAX_LOCATIONS).flatMap(settleLocation),
     located: locations.length,
@@ -97,6 +97,7 @@ export function cleanText(text: string): string {
 }
 
 function idsOf(values: readonly string[], idOf: (value: string) => string | undefined): string[] {
+  if (values.length === 0) return [];
   const ids = new Set<string>();
   for (const value of values) {
     const id = value.length > MAX_VALUE ? undefined : idOf(value);
@@ -104,6 +105,28 @@ function idsOf(values: readonly string[], idOf: (value: string) => string | unde
   }
   return [...ids];
 }
+
+/** Reports tell the same few ids and addresses again and again. */
+const REMEMBERED = 5_000;
+const LONGEST_REMEMBERED = 256;
+
+function remembering(idOf: (value: string) => string | undefined): (value: string) => string | undefined {
+  const known = new Map<string, { id: string | undefined }>();
+  return (value) => {
+    if (value.length > LONGEST_REMEMBERED) return idOf(value);
+    let found = known.get(value);
+    if (found === undefined) {
+      if (known.size >= REMEMBERED) known.clear();
+      found = { id: idOf(value) };
+      known.set(value, found);
+    }
+    return found.id;
+  };
+}
+
+const rememberedCve = remembering(cveOf);
+const rememberedCwe = remembering(cweOf);
+const rememberedUrl = remembering(urlOf);
 
 function urlOf(value: string): string | undefined {
   const url = cleanText(value.trim());

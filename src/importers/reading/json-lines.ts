@@ -15,44 +15,60 @@ const MAX_PARTS = 1_000_000;
  * read all the same; one of more than 16 MiB is one as well, and no more of it is held than that.
  * @throws ReportError at the end of a report that breaks off within its last line, or of which no line is JSON: what it does
  *   not tell is not gone
+ * @returns the lines of one chunk at a time, each read when it is asked for: a wait for each line costs more than most
  */
-export async function* readJsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<JsonLine, void> {
-  let line = 1;
-  let kept: Uint8Array[] = [];
-  let size = 0;
-  let isJson = false;
-  let firstFault: number | undefined;
-  const take = (end: Uint8Array): JsonLine | undefined => {
-    const length = size + end.length;
-    const bytes = kept.length === 0 ? end : Buffer.concat([...kept, end]);
-    kept = [];
-    size = 0;
-    const found = length > MAX_LINE ? { fault: 'a line of more than 16 MiB', line } : lineOf(bytes, line);
-    if (found !== undefined && 'value' in found) isJson = true;
-    else if (found !== undefined) firstFault ??= line;
-    return found;
-  };
-  for await (const chunk of utf8Of(chunks)) {
+export async function* readJsonLines(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Iterable<JsonLine>, void> {
+  const cutter = new LineCutter();
+  for await (const chunk of utf8Of(chunks)) yield cutter.linesIn(chunk);
+  yield cutter.end();
+}
+
+class LineCutter {
+  #line = 1;
+  #kept: Uint8Array[] = [];
+  #size = 0;
+  #isJson = false;
+  #firstFault: number | undefined;
+
+  *linesIn(chunk: Uint8Array): Generator<JsonLine, void> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let start = 0;
     for (let end = bytes.indexOf(0x0a); end >= 0; end = bytes.indexOf(0x0a, start)) {
-      const found = take(bytes.subarray(start, end));
+      const found = this.#take(bytes.subarray(start, end));
       if (found !== undefined) yield found;
       start = end + 1;
-      line += 1;
+      this.#line += 1;
     }
-    if (start === bytes.length) continue;
-    size += bytes.length - start;
-    if (size > MAX_LINE) kept = [];
+    if (start === bytes.length) return;
+    this.#size += bytes.length - start;
+    if (this.#size > MAX_LINE) this.#kept = [];
     // A chunk may be written over by whoever gave it.
-    else kept.push(Uint8Array.prototype.slice.call(bytes, start));
+    else this.#kept.push(Uint8Array.prototype.slice.call(bytes, start));
   }
-  const last = take(new Uint8Array(0));
-  const breaksOff = last !== undefined && 'fault' in last && last.fault === NO_JSON;
-  if (last !== undefined && !breaksOff) yield last;
-  if (firstFault !== undefined && !isJson)
-    throw new ReportError('None of its lines is JSON.', { line: firstFault });
-  if (breaksOff) throw new ReportError('The report ends too early: its last line is no JSON.', { line });
+
+  *end(): Generator<JsonLine, void> {
+    const last = this.#take(new Uint8Array(0));
+    const breaksOff = last !== undefined && 'fault' in last && last.fault === NO_JSON;
+    if (last !== undefined && !breaksOff) yield last;
+    if (this.#firstFault !== undefined && !this.#isJson)
+      throw new ReportError('None of its lines is JSON.', { line: this.#firstFault });
+    if (breaksOff)
+      throw new ReportError('The report ends too early: its last line is no JSON.', { line: this.#line });
+  }
+
+  #take(end: Uint8Array): JsonLine | undefined {
+    const length = this.#size + end.length;
+    const bytes = this.#kept.length === 0 ? end : Buffer.concat([...this.#kept, end]);
+    this.#kept = [];
+    this.#size = 0;
+    const line = this.#line;
+    const found = length > MAX_LINE ? { fault: 'a line of more than 16 MiB', line } : lineOf(bytes, line);
+    if (found !== undefined && 'value' in found) this.#isJson = true;
+    else if (found !== undefined) this.#firstFault ??= line;
+    return found;
+  }
 }
 
 function lineOf(bytes: Uint8Array, line: number): JsonLine | undefined {

@@ -148,7 +148,7 @@ describe('pieces of JSON', () => {
 describe('lines of JSON', () => {
   const lines = async (bytes: string | Uint8Array, size = 65_536) => {
     const found = [];
-    for await (const line of readJsonLines(inChunks(bytes, size))) found.push(line);
+    for await (const group of readJsonLines(inChunks(bytes, size))) found.push(...group);
     return found;
   };
 

@@ -24,10 +24,12 @@ export const httpx: Format = {
     return probed && (json.input !== undefined || json.scheme !== undefined);
   },
   async *read(source) {
-    for await (const found of readJsonLines(source())) {
-      const at = { line: found.line };
-      if ('fault' in found) yield { kind: 'skipped', reason: found.fault, at };
-      else yield recordOf(membersOf(found.value), at);
+    for await (const lines of readJsonLines(source())) {
+      for (const found of lines) {
+        const at = { line: found.line };
+        if ('fault' in found) yield { kind: 'skipped', reason: found.fault, at };
+        else yield recordOf(membersOf(found.value), at);
+      }
     }
   },
 };

@@ -77,15 +77,17 @@ async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repo
 }
 
 async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord, void> {
-  for await (const found of readJsonLines(chunks)) {
-    const at = { line: found.line };
-    if ('fault' in found) {
-      yield { kind: 'skipped', reason: found.fault, at };
-      continue;
+  for await (const lines of readJsonLines(chunks)) {
+    for (const found of lines) {
+      const at = { line: found.line };
+      if ('fault' in found) {
+        yield { kind: 'skipped', reason: found.fault, at };
+        continue;
+      }
+      const { ip, timestamp, port, proto, data } = membersOf(found.value);
+      const { status, service_name: name, banner } = membersOf(data);
+      yield recordOf(ip, [portOf(port, proto, status, name, banner)], timestamp, at);
     }
-    const { ip, timestamp, port, proto, data } = membersOf(found.value);
-    const { status, service_name: name, banner } = membersOf(data);
-    yield recordOf(ip, [portOf(port, proto, status, name, banner)], timestamp, at);
   }
 }
 

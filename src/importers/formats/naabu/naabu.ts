@@ -28,10 +28,12 @@ export const naabu: Format = {
     );
   },
   async *read(source) {
-    for await (const found of readJsonLines(source())) {
-      const at = { line: found.line };
-      if ('fault' in found) yield { kind: 'skipped', reason: found.fault, at };
-      else yield recordOf(membersOf(found.value), at);
+    for await (const lines of readJsonLines(source())) {
+      for (const found of lines) {
+        const at = { line: found.line };
+        if ('fault' in found) yield { kind: 'skipped', reason: found.fault, at };
+        else yield recordOf(membersOf(found.value), at);
+      }
     }
   },
 };

@@ -8,7 +8,7 @@ import {
   textsOf,
   plainTextOf,
 } from '../../reading/json-members.ts';
-import { readJsonLines } from '../../reading/json-lines.ts';
+import { type JsonLine, readJsonLines } from '../../reading/json-lines.ts';
 import { readJsonPieces } from '../../reading/json-pieces.ts';
 import { bestCvss, severityOf } from '../../reading/scores.ts';
 import { timeOf } from '../../reading/times.ts';
@@ -30,17 +30,19 @@ export const nuclei: Format = {
   async *read(source) {
     // Nothing heads the report: its time is that of its first result.
     let scannedAt: number | undefined;
-    for await (const { value, fault, at } of resultsOf(source())) {
-      const record: ReportRecord =
-        fault === undefined ? recordOf(value, at) : { kind: 'skipped', reason: fault, at };
-      if (record.kind === 'finding') {
-        const { seenAt } = record.finding;
-        if (seenAt !== undefined && (scannedAt === undefined || seenAt < scannedAt)) {
-          scannedAt = seenAt;
-          yield { kind: 'report', scannedAt };
+    for await (const results of resultsOf(source())) {
+      for (const { value, fault, at } of results) {
+        const record: ReportRecord =
+          fault === undefined ? recordOf(value, at) : { kind: 'skipped', reason: fault, at };
+        if (record.kind === 'finding') {
+          const { seenAt } = record.finding;
+          if (seenAt !== undefined && (scannedAt === undefined || seenAt < scannedAt)) {
+            scannedAt = seenAt;
+            yield { kind: 'report', scannedAt };
+          }
         }
+        yield record;
       }
-      yield record;
     }
   },
 };
@@ -51,13 +53,15 @@ interface Result {
   at: Place;
 }
 
-async function* resultsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Result, void> {
+async function* resultsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Iterable<Result>, void> {
   const { first, all } = await withFirstCharacter(chunks);
   if (first === '[') {
-    for await (const { value, offset } of readJsonPieces(all, ['*'])) yield { value, at: { offset } };
-  } else {
-    for await (const { line, ...result } of readJsonLines(all)) yield { ...result, at: { line } };
-  }
+    for await (const { value, offset } of readJsonPieces(all, ['*'])) yield [{ value, at: { offset } }];
+  } else for await (const lines of readJsonLines(all)) yield placed(lines);
+}
+
+function* placed(lines: Iterable<JsonLine>): Generator<Result, void> {
+  for (const { line, ...result } of lines) yield { ...result, at: { line } };
 }
 
 function templateOf(result: Members): string | undefined {
