@@ -23,10 +23,13 @@ const MAX_FORBIDDEN = 100_000;
  * references to such, are left as they are: scanners write what servers send.
  */
 export class BoundedXml {
-  readonly #parser = new SaxesParser();
+  readonly #parser: SaxesParser = new SaxesParser();
+  /** Its `on` and `off` name the member by a variable: called for each element, they make parsing take four times as long. */
+  readonly #switch = this.#parser as unknown as { textHandler: ((text: string) => void) | undefined };
   readonly #decoder = new TextChunks();
   readonly #handler: ElementHandler;
   readonly #hint: string;
+  readonly #takeText = (text: string): void => this.#handler.text(text);
   #depth = 0;
   /** Of the element whose text is asked for; 0 for none. */
   #textDepth = 0;
@@ -94,12 +97,12 @@ export class BoundedXml {
   /** Asks for the text of the element that was opened just now. */
   captureText(): void {
     this.#textDepth = this.#depth;
-    this.#parser.on('text', (text) => this.#handler.text(text));
+    this.#switch.textHandler = this.#takeText;
   }
 
   #releaseText(): void {
     this.#textDepth = 0;
-    this.#parser.off('text');
+    this.#switch.textHandler = undefined;
   }
 
   /** @throws ReportError, also for whatever the handler refuses */
