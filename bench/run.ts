@@ -8,7 +8,7 @@ import { openKeys } from '../src/domain/tokens/deployment-keys.ts';
 import { startPostgres } from '../test/harness/postgres.ts';
 import { COMPANION_WORKLOADS, measureCompanions } from './companions.ts';
 import { fillDatabase } from './dataset.ts';
-import { measureImport } from './import.ts';
+import { IMPORT_WORKLOADS, measureImports } from './imports.ts';
 import { fillLarge } from './large-dataset.ts';
 import {
   type Bench,
@@ -27,7 +27,6 @@ import { freshTokens } from './tokens.ts';
 import type { WorkloadName } from './workloads.ts';
 
 const ISSUER = 'http://127.0.0.1:8080';
-const IMPORT_BYTES = Number(process.env['BENCH_IMPORT_BYTES'] ?? 1e9);
 const RESULTS = 'bench/results.json';
 
 interface Comparison {
@@ -153,10 +152,8 @@ async function main(): Promise<void> {
       }
       if (wanted('startup')) await startup(engine, env, dataDirectory);
       if (COMPANION_WORKLOADS.some(wanted)) await companions(engine, env, { databaseUrl, dataDirectory });
-      if (wanted('import')) {
-        progress(`${engine}: importing a large Nmap report`);
-        rows.push(...(await measureImport(engine, env, dataDirectory, IMPORT_BYTES)));
-      }
+      if (IMPORT_WORKLOADS.some(wanted))
+        rows.push(...(await measureImports({ engine, env, dataDirectory, ...filled }, wanted)));
       rmSync(dataDirectory, { recursive: true, force: true });
     }
   } finally {

@@ -1,0 +1,259 @@
+import { mkdtempSync, openAsBlob, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Engine } from '../src/db/engine.ts';
+import { writeNucleiReport, writeSarifReport } from './finding-reports.ts';
+import { progress, type Row } from './measure.ts';
+import { writeNmapReport } from './nmap-report.ts';
+import { runCommand, type Server, startAssay } from './processes.ts';
+import type { Dataset } from './workloads.ts';
+
+/** What is measured here, by the names that the command line of the bench chooses from. */
+export const IMPORT_WORKLOADS: readonly string[] = ['import-nuclei', 'import-sarif', 'import-nmap'];
+
+const NUCLEI_FINDINGS = Number(process.env['BENCH_NUCLEI_FINDINGS'] ?? 1e6);
+const SARIF_BYTES = Number(process.env['BENCH_SARIF_BYTES'] ?? 5e8);
+const NMAP_BYTES = Number(process.env['BENCH_NMAP_BYTES'] ?? 1e9);
+
+/** Seconds for a million new findings; fewer have as much less. */
+const NUCLEI_TARGET: Readonly<Record<Engine, number>> = { sqlite: 120, postgres: 240 };
+const AGAIN_TARGET = 0.5;
+/** Of the speed of saxes alone. */
+const NMAP_TARGET: Readonly<Record<Engine, number>> = { sqlite: 0.4, postgres: 0.3 };
+/** MiB of the server, which runs the import. */
+const MEMORY_TARGET = 250;
+/** Of others' reads, times their quiet p99; of their single writes, in ms. */
+const READ_TARGET = 2;
+const WRITE_TARGET = 250;
+
+/** Milliseconds between two requests of others, so that they notice the import and do not make it slow. */
+const READ_EVERY = 20;
+const WRITE_EVERY = 50;
+const QUIET_READS = 200;
+
+interface Imports {
+  engine: Engine;
+  env: NodeJS.ProcessEnv;
+  dataDirectory: string;
+  dataset: Dataset;
+  token: string;
+}
+
+/** Imports large reports by a server of its own each, while others read and write there. */
+export async function measureImports(imports: Imports, wanted: (name: string) => boolean): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-bench-report-'));
+  const rows: Row[] = [];
+  try {
+    if (wanted('import-nuclei')) rows.push(...(await measureNuclei(imports, folder)));
+    if (wanted('import-sarif')) rows.push(...(await measureSarif(imports, folder)));
+    if (wanted('import-nmap')) rows.push(...(await measureNmap(imports, folder)));
+    return rows;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measureNuclei(imports: Imports, folder: string): Promise<Row[]> {
+  const { engine, dataset } = imports;
+  const file = join(folder, 'nuclei.jsonl');
+  await writeNucleiReport(file, NUCLEI_FINDINGS);
+  const name = `import-nuclei of ${NUCLEI_FINDINGS} findings`;
+  const first = await importBesideOthers(imports, file, name, dataset.assessment);
+  const again = await importBesideOthers(imports, file, `${name} again`, dataset.assessment);
+  const target = (NUCLEI_TARGET[engine] * NUCLEI_FINDINGS) / 1e6;
+  const ratio = again.seconds / first.seconds;
+  return [
+    {
+      engine,
+      workload: `${name}: ${first.seconds.toFixed(1)} s`,
+      ratio: first.seconds / target,
+      target: `<= ${target} s`,
+      holds: first.seconds <= target,
+    },
+    ...first.rows,
+    {
+      engine,
+      workload: `${name} again: ${again.seconds.toFixed(1)} s`,
+      ratio,
+      target: `<= ${AGAIN_TARGET} x the first`,
+      holds: ratio <= AGAIN_TARGET,
+    },
+    ...again.rows,
+  ];
+}
+
+async function measureSarif(imports: Imports, folder: string): Promise<Row[]> {
+  const file = join(folder, 'one-line.sarif');
+  const bytes = await writeSarifReport(file, SARIF_BYTES);
+  const name = `import-sarif of ${Math.round(bytes / 1e6)} MB`;
+  const { seconds, rows } = await importBesideOthers(imports, file, name, imports.dataset.assessment);
+  const speed = bytes / 1e6 / seconds;
+  const workload = `${name}: ${speed.toFixed(1)} MB/s`;
+  return [{ engine: imports.engine, workload, ratio: speed, target: '', holds: true }, ...rows];
+}
+
+async function measureNmap(imports: Imports, folder: string): Promise<Row[]> {
+  const { engine } = imports;
+  const file = join(folder, 'report.xml');
+  const bytes = await writeNmapReport(file, NMAP_BYTES);
+  const saxes = await runCommand(['--import', 'tsx', 'bench/saxes-alone.ts', file], imports.env);
+  const name = `import-nmap of ${Math.round(bytes / 1e6)} MB`;
+  const { seconds, rows } = await importBesideOthers(imports, file, name);
+  const ratio = saxes.seconds / seconds;
+  const speed = (time: number) => `${(bytes / 1e6 / time).toFixed(1)} MB/s`;
+  const target = NMAP_TARGET[engine];
+  return [
+    {
+      engine,
+      workload: `${name}: ${speed(seconds)}, saxes ${speed(saxes.seconds)}`,
+      ratio,
+      target: `>= ${target} x saxes`,
+      holds: ratio >= target,
+    },
+    ...rows,
+  ];
+}
+
+/** @returns how long the import ran by the clock of the server, and what it did to its memory and to others */
+async function importBesideOthers(
+  { engine, env, dataDirectory, dataset, token }: Imports,
+  file: string,
+  name: string,
+  assessment?: string,
+): Promise<{ seconds: number; rows: Row[] }> {
+  progress(`${engine}: ${name}`);
+  const server = await startAssay(env, dataDirectory);
+  try {
+    const asked = { server, dataset, token };
+    for (let number = 0; number < QUIET_READS / 4; number += 1) await read(asked);
+    const quiet: number[] = [];
+    while (quiet.length < QUIET_READS) {
+      quiet.push(await read(asked));
+      await delay(READ_EVERY);
+    }
+    const id = await startImport(asked, file, assessment);
+    const ended = new AbortController();
+    const reads = repeat(ended.signal, READ_EVERY, () => read(asked));
+    const writes = repeat(ended.signal, WRITE_EVERY, (number) => write(asked, number));
+    const seconds = await endOfImport(asked, id).finally(() => ended.abort());
+    const [readsP99, writesP99] = [p99Of(await reads), p99Of(await writes)];
+    const peakMemory = server.peakMemory();
+    const ratio = readsP99 / p99Of(quiet);
+    return {
+      seconds,
+      rows: [
+        {
+          engine,
+          workload: `${name}: memory`,
+          peakMemory,
+          ratio: peakMemory / MEMORY_TARGET,
+          target: `< ${MEMORY_TARGET} MiB`,
+          holds: peakMemory < MEMORY_TARGET,
+        },
+        {
+          engine,
+          workload: `${name}: others' reads`,
+          p99: readsP99,
+          ratio,
+          target: `p99 <= ${READ_TARGET} x quiet`,
+          holds: ratio <= READ_TARGET,
+        },
+        {
+          engine,
+          workload: `${name}: others' writes`,
+          p99: writesP99,
+          ratio: writesP99 / WRITE_TARGET,
+          target: `p99 <= ${WRITE_TARGET} ms`,
+          holds: writesP99 <= WRITE_TARGET,
+        },
+      ],
+    };
+  } finally {
+    await server.stop();
+  }
+}
+
+interface Asked {
+  server: Server;
+  dataset: Dataset;
+  token: string;
+}
+
+/** @throws Error when it is refused */
+async function send({ server, token }: Asked, path: string, init: RequestInit = {}): Promise<unknown> {
+  const headers = { authorization: `Bearer ${token}`, ...init.headers };
+  const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, { ...init, headers });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text.slice(0, 500)}`);
+  return JSON.parse(text);
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+/** A page of ports. @returns milliseconds */
+function read(asked: Asked): Promise<number> {
+  const { organization, hosts } = asked.dataset;
+  return timed(() =>
+    send(asked, `/api/streaming/v1/${organization}/assets/${hosts['60']}/ports?per_page=50`),
+  );
+}
+
+/** A change of one vulnerability. @returns milliseconds */
+function write(asked: Asked, number: number): Promise<number> {
+  const { vulnerabilities } = asked.dataset;
+  const path = `/v1/vulnerabilities/${vulnerabilities[number % vulnerabilities.length]}`;
+  const body = JSON.stringify({ status_id: 1 + (number % 9) });
+  return timed(() =>
+    send(asked, path, { method: 'PATCH', body, headers: { 'content-type': 'application/json' } }),
+  );
+}
+
+async function repeat(
+  signal: AbortSignal,
+  every: number,
+  work: (number: number) => Promise<number>,
+): Promise<number[]> {
+  const times: number[] = [];
+  for (let number = 0; !signal.aborted; number += 1) {
+    times.push(await work(number));
+    await delay(every);
+  }
+  return times;
+}
+
+function p99Of(times: readonly number[]): number {
+  const sorted = [...times].sort((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? Number.NaN;
+}
+
+interface ToldImport {
+  id: number;
+  state: string;
+  error: { message: string } | null;
+  started_at: string | null;
+  finished_at: string | null;
+}
+
+async function startImport(asked: Asked, file: string, assessment: string | undefined): Promise<number> {
+  const form = new FormData();
+  if (assessment !== undefined) form.append('assessment_id', assessment);
+  form.append('file', await openAsBlob(file), 'report');
+  return ((await send(asked, '/v1/imports', { method: 'POST', body: form })) as ToldImport).id;
+}
+
+/** @returns the seconds from its start to its end, without the upload */
+async function endOfImport(asked: Asked, id: number): Promise<number> {
+  for (;;) {
+    const told = (await send(asked, `/v1/imports/${id}`)) as ToldImport;
+    if (told.finished_at !== null) {
+      if (told.state !== 'succeeded') throw new Error(`The import ${told.state}: ${told.error?.message}`);
+      return (Date.parse(told.finished_at) - Date.parse(told.started_at ?? '')) / 1_000;
+    }
+    await delay(500);
+  }
+}
