@@ -12,6 +12,8 @@ import type { ReportSource } from './report.ts';
 
 /** In MiB: one that needs more ends with its thread, and the process goes on. */
 const MEMORY = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 16 };
+/** In MiB, of each connection: what an import writes lies together, so that it needs few pages again. */
+const PAGE_CACHE = 16;
 /** How long, in ms, a thread that was told to end may take for the unit of work that it is in. */
 const GRACE = 5_000;
 const PROGRESS_EVERY = 500;
@@ -109,7 +111,7 @@ async function runInThread(port: NonNullable<typeof parentPort>, data: ThreadDat
     told = now;
     send({ progress: { ...progress } });
   };
-  const db = await openDatabase(database);
+  const db = await openDatabase({ ...database, pageCache: PAGE_CACHE });
   try {
     const format = FORMATS.find(({ name }) => name === job.format);
     if (format === undefined) throw new Error(`There is no format ${job.format} any more.`);
