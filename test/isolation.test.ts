@@ -671,6 +671,8 @@ const TABLES = [
   'scanner_findings',
   'import_statuses',
   'import_coverage',
+  'import_changes',
+  'port_sets',
   'assets',
   'asset_tags',
   'asset_taggings',

@@ -2,12 +2,11 @@ import type { Database } from '../db/engine.ts';
 import { putFindings, type SightingFate } from '../domain/imports/finding-sightings.ts';
 import {
   type Candidates,
-  type Covered,
   describeFindings,
   findCandidates,
   markGone,
-  noteCoverage,
 } from '../domain/imports/gone-findings.ts';
+import { type Covered, noteCoverage } from '../domain/imports/import-coverage.ts';
 import {
   type FindingsJob,
   type ImportPreview,

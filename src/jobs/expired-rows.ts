@@ -3,6 +3,7 @@ import type { Database } from '../db/engine.ts';
 import { isOneOf } from '../db/portable.ts';
 import type { Tables } from '../db/schema.ts';
 import { UNDO_FOR } from '../domain/vulnerabilities/bulk-undo.ts';
+import { CHANGES_KEPT_FOR } from '../domain/imports/import-changes.ts';
 import { KEPT_FOR } from '../domain/shared/kept-answers.ts';
 
 const MINUTE = 60_000;
@@ -71,6 +72,7 @@ function endedBy(now: number, { idle, auditDays }: Lifetimes): Ended[] {
     { table: 'refresh_tokens', key: 'id', condition: past('expires_at', now - 7 * DAY) },
     { table: 'tokens', key: 'id', condition: sql`kind = 'jwt' and ${past('expires_at', now - DAY)}` },
     { table: 'kept_answers', key: 'id', condition: past('kept_at', now - KEPT_FOR) },
+    { table: 'import_changes', key: 'id', condition: past('changed_at', now - CHANGES_KEPT_FOR) },
     { table: 'bulk_changes', key: 'id', condition: past('changed_at', now - UNDO_FOR) },
     { table: 'refusal_minutes', key: 'minute', condition: past('minute', minuteOf(now - HOUR)) },
     // Their key begins with the minute, which has as many digits until the year 2160.

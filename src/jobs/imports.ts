@@ -15,6 +15,7 @@ import {
   takeImport,
 } from '../domain/imports/import-runs.ts';
 import { discardContents } from '../files/stored-contents.ts';
+import { endOfRights } from '../domain/imports/import-rights.ts';
 import { importInThread, type ThreadProgress } from '../importers/import-thread.ts';
 import { undoImport } from '../importers/undo.ts';
 import type { JobKind, Run } from './runner.ts';
@@ -58,6 +59,8 @@ async function doImport(context: Context, { job, signal }: Run, id: number): Pro
     );
   };
   if (begun.isCancelled) return end({ state: 'cancelled', error: null });
+  const ended = await endOfRights(db.read, begun);
+  if (ended !== undefined) return end(failed(ended));
   // Each of them ended its process.
   if (job.attempts > MAX_ATTEMPTS)
     return end(failed('The server broke off at this report, again and again.'));
@@ -78,13 +81,14 @@ async function runIt(context: Context, job: RunnableImport, left: AbortSignal): 
   const { config, db, log, threads } = context;
   const started = performance.now();
   const cancelled = new AbortController();
-  const looking = setInterval(() => {
-    isCancelRequested(db.read, job.id).then(
-      (isCancelled) => isCancelled && cancelled.abort(new Error('The import was cancelled.')),
-      // The next look will tell.
-      () => undefined,
-    );
-  }, LOOK_EVERY).unref();
+  let rightsEnded: string | undefined;
+  const look = async (): Promise<void> => {
+    const isCancelled = await isCancelRequested(db.read, job.id);
+    rightsEnded ??= await endOfRights(db.read, job);
+    if (isCancelled || rightsEnded !== undefined) cancelled.abort(new Error('The import is to end.'));
+  };
+  // Where one look fails, the next will tell.
+  const looking = setInterval(() => void look().catch(() => undefined), LOOK_EVERY).unref();
   let writing: Promise<void> | undefined;
   const keep = (progress: ThreadProgress): void => {
     const kept = progressOf(job, progress, performance.now() - started);
@@ -100,7 +104,12 @@ async function runIt(context: Context, job: RunnableImport, left: AbortSignal): 
     const url = new URL('importers/import-thread.js', threads);
     const signals = { cancelled: cancelled.signal, left };
     const { outcome, progress } = await importInThread(url, { database, attachments, job }, signals, keep);
-    return { ...outcome, progress: { ...progressOf(job, progress, 0), secondsLeft: null } };
+    const hasLost = outcome.state === 'cancelled' && rightsEnded !== undefined;
+    return {
+      ...outcome,
+      ...(hasLost ? failed(rightsEnded as string) : {}),
+      progress: { ...progressOf(job, progress, 0), secondsLeft: null },
+    };
   } finally {
     clearInterval(looking);
     await writing;

@@ -113,7 +113,7 @@ async function jobOf({
         size: 1,
         sha256: sha256 ?? String(Math.random()),
         blob_key: null,
-        options: '{}',
+        options: JSON.stringify(options),
         rights: '{}',
         result: null,
         preview: null,
@@ -467,6 +467,39 @@ describe('the next report', () => {
     ]);
     expect((await kinds(id)).filter((kind) => kind === 'seen')).toHaveLength(1);
     await expectCounted();
+  });
+
+  it('links what it sees again with its asset, where that was deleted and made anew', async () => {
+    const assets = async () =>
+      (
+        await server.request('GET', `/api/asset/v2/assets?organizationUid[]=${organization.uid}`, {
+          token: staff.token,
+        })
+      ).body;
+    const remove = async () => {
+      const [asset] = await assets();
+      const { listings } = asset;
+      expect(listings).toHaveLength(1);
+      await server.context.db.write((tx) => tx.deleteFrom('assets').where('uid', '=', asset.uid).execute());
+      expect(await one('seen')).toMatchObject({ asset_uids: [] });
+    };
+    await imported([at(FIRST), finding('seen')]);
+    await remove();
+    const again = await imported([at(SECOND), finding('seen')]);
+    expect(again.result).toMatchObject({ assets_created: 1, findings_seen_again: 1 });
+    const [made] = await assets();
+    expect(await one('seen')).toMatchObject({ asset_uids: [made.uid] });
+    expect(made).toMatchObject({ location: 'https://shop.example/', vulnerabilityCount: 1 });
+    // Who unlinked it meant it.
+    const { id, title, severity } = await one('seen');
+    const edit = { assessment_id: assessment.uid, title, severity, asset_uids: [] };
+    const edited = await server.request('PUT', `/v1/vulnerabilities/${id}`, {
+      token: staff.token,
+      body: edit,
+    });
+    expect(edited.status).toBe(200);
+    await imported([at(THIRD), finding('seen')]);
+    expect(await one('seen')).toMatchObject({ asset_uids: [] });
   });
 
   it('counts another severity anew', async () => {
@@ -949,6 +982,17 @@ describe('an undo', () => {
     return body.map(({ location }: any) => location);
   };
 
+  const withoutVersion = ({ updated_at: _, ...row }: any) => row;
+  const goneImports = async () =>
+    (
+      await server.context.db.read
+        .selectFrom('scanner_findings')
+        .select('gone_import_id')
+        .where('assessment_id', '=', assessment.id)
+        .where('gone_at', 'is not', null)
+        .execute()
+    ).map((row) => row.gone_import_id);
+
   it('takes away what the import alone made, and keeps what others touched', async () => {
     const elsewhere = { target: { url: 'https://other.example/' } };
     const first = await imported(
@@ -992,6 +1036,70 @@ describe('an undo', () => {
     await expectCounted();
     const { result } = await imported(records, { sha256, options: { whenGone: 'fix' } });
     expect(result).toMatchObject({ findings_reopened: 1, findings_gone: 1 });
+  });
+
+  it('gives back what the import overwrote, and keeps what a person wrote since', async () => {
+    const before = finding('both', { severity: 'Low', description: 'Before.', cveIds: ['CVE-2029-0001'] });
+    const after = (more = {}) =>
+      finding('both', { severity: 'Critical', description: 'After.', impact: 'All of it.', ...more });
+    await imported([at(FIRST), SITE, before, finding('again')]);
+    await imported([at(FIRST + DAY), SITE, finding('again')]);
+    const stood = (await told()).map(withoutVersion);
+    // It moves what was first seen back, has again what was gone, and finds it elsewhere.
+    const second = await imported([at(SECOND), SITE, after(), finding('again', { description: 'New.' })]);
+    await imported([at(FIRST - DAY), before]);
+    expect(await one('both')).toMatchObject({ severity: 'Critical', impact: 'All of it.', cve_ids: [] });
+    expect(await undo(second)).toEqual({ findings: 0, assets: 0, statuses: 0, kept: 0 });
+    expect((await told()).map(withoutVersion)).toEqual(
+      stood.map((row) => (row.title === 'Title of both' ? { ...row, first_seen_at: iso(FIRST - DAY) } : row)),
+    );
+    expect(await goneImports()).toHaveLength(1);
+    await expectCounted();
+
+    const third = await imported([at(THIRD), SITE, after()]);
+    const { id } = await one('both');
+    const edit = {
+      assessment_id: assessment.uid,
+      title: 'Title of both',
+      severity: 'High',
+      description: 'Mine.',
+    };
+    await server.request('PUT', `/v1/vulnerabilities/${id}`, { token: staff.token, body: edit });
+    expect(await undo(third)).toMatchObject({ kept: 1 });
+    expect(await one('both')).toMatchObject({ severity: 'High', description: 'Mine.' });
+  });
+
+  it('of one in between lets the next say what the first said', async () => {
+    const saying = (description: string) => finding('told', { description });
+    await imported([at(FIRST), saying('One.')]);
+    const second = await imported([at(SECOND), saying('Two.')]);
+    const third = await imported([at(THIRD), saying('Three.')]);
+    await undo(second);
+    expect(await one('told')).toMatchObject({ description: 'Three.' });
+    await undo(third);
+    expect(await one('told')).toMatchObject({ description: 'One.' });
+  });
+
+  it('gives back what an earlier report covered', async () => {
+    const site = { target: { url: 'https://shop.example/' } };
+    await imported([at(SECOND), SITE]);
+    const third = await imported([at(THIRD), SITE]);
+    await undo(third);
+    const late = [at(THIRD - DAY), finding('after the first', site)];
+    await imported(late);
+    await imported([at(FIRST), finding('before the first', site)]);
+    expect(await kinds((await one('after the first')).id)).toEqual(['created']);
+    expect(await kinds((await one('before the first')).id)).toEqual(['created', 'gone']);
+  });
+
+  it('leaves gone and fixed what a later report does not have either', async () => {
+    const fix = { options: { whenGone: 'fix' } } as const;
+    await imported([at(FIRST), SITE, finding('goes')]);
+    const second = await imported([at(SECOND), SITE], fix);
+    const third = await imported([at(THIRD), SITE], fix);
+    expect(await undo(second)).toMatchObject({ statuses: 0, kept: 1 });
+    expect((await one('goes')).status_id).toBe(5);
+    expect(await goneImports()).toEqual([third.job.id]);
   });
 
   it('leaves a status that a person or a later report has set or confirmed since', async () => {

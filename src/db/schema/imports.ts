@@ -6,6 +6,7 @@ export interface ImportsTables {
   scanner_findings: ScannerFindingTable;
   import_statuses: ImportStatusTable;
   import_coverage: ImportCoverageTable;
+  import_changes: ImportChangeTable;
   /** Long texts of ports, under the digests that stand for them in other tables. */
   port_sets: { organization_id: number; name: string; ports: string };
   /** Vulnerabilities from one id to another that an import made and no search finds yet. */
@@ -99,4 +100,18 @@ interface ImportCoverageTable {
   ports: Generated<string>;
   covered_at: number;
   import_id: number;
+  /** The newest before that, so that it can be undone. */
+  prior_covered_at: Generated<number | null>;
+  prior_import_id: Generated<number | null>;
+}
+
+/** What an import changed of a finding that stood: for a while, so that it can be undone. */
+interface ImportChangeTable {
+  id: Generated<number>;
+  import_id: number;
+  vulnerability_id: number;
+  organization_id: number;
+  changed_at: number;
+  /** What it was before: JSON. */
+  before: string;
 }

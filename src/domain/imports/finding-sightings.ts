@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Transaction } from '../../db/engine.ts';
 import { isOneOf } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
@@ -9,12 +9,12 @@ import { recordTimelines, type TimelineEntry } from '../vulnerabilities/timeline
 import { findTags } from '../vulnerabilities/wanted-tags.ts';
 import { carriedDecisions } from './carried-decisions.ts';
 import { assetKey, findOrMakeAssets } from './found-assets.ts';
+import { type Coverable, coveredSince } from './import-coverage.ts';
 import type { FindingsJob } from './import-job.ts';
 import { insertStatuses, statusEntry, unnamed } from './import-marks.ts';
 import { insertFindingsOf, type NewFinding } from './new-findings.ts';
-import { coversPorts, portsNamed } from './port-sets.ts';
-import { type KnownFinding, seeAgain } from './seen-again.ts';
-import type { SightedAsset, Sighting } from './sighting.ts';
+import { seeAgain } from './seen-again.ts';
+import type { KnownFinding, SightedAsset, Sighting } from './sighting.ts';
 
 /** What became of a finding; `below` is of less than the severity that is wanted, and was not made. */
 export type SightingFate = 'new' | 'again' | 'reopened' | 'below';
@@ -37,6 +37,9 @@ const knownFindings = prepare<{ assessment: number; identities: readonly string[
       'finding.last_seen_at',
       'finding.last_import_id',
       'finding.gone_at',
+      'finding.gone_import_id',
+      sql<number>`case when exists (select 1 from vulnerability_assets as link
+        where link.vulnerability_id = finding.vulnerability_id) then 1 else 0 end`.as('is_linked'),
       'vulnerabilities.import_id',
       'vulnerabilities.status_id',
       'vulnerabilities.closed_at',
@@ -72,7 +75,7 @@ export async function putFindings(
     const finding = known.get(sighting.identity);
     return finding === undefined ? [] : [{ sighting, finding }];
   });
-  const reopened = await seeAgain(tx, job, seen, sums, now);
+  const { reopened, ...again } = await seeAgain(tx, job, seen, sums, now);
   // Last, as others write of the same counts meanwhile.
   await addTallyRows(tx, sums.rows());
 
@@ -83,7 +86,7 @@ export async function putFindings(
     if (finding.import_id === job.id) return 'new';
     return reopened.has(finding.id) ? 'reopened' : 'again';
   });
-  return { fates, assetsCreated };
+  return { fates, assetsCreated: [...assetsCreated, ...again.assetsCreated] };
 }
 
 /** @returns the assets that were made */
@@ -110,10 +113,10 @@ async function makeFindings(
       ? []
       : await findTags(tx, { actor: caller, now }, organizationId, { tagNames: options.tags });
   const decisions = options.carry ? await carriedDecisions(tx, job, sightings) : new Map<string, number>();
-  const covered = await coveredSince(tx, job, sightings);
+  const covered = await coveredSince(tx, job, job.id, sightings.map(toBeCovered));
 
   const findings = sightings.map((sighting): NewFinding => {
-    const goneAt = covered.get(sighting.identity) ?? null;
+    const goneAt = covered.get(sighting.identity)?.coveredAt ?? null;
     const decision = decisions.get(sighting.identity);
     const base = { sighting, asset: assetOf(sighting), goneAt };
     if (decision !== undefined) return { ...base, statusId: decision };
@@ -142,53 +145,9 @@ async function makeFindings(
   return assets.created;
 }
 
-/**
- * @returns by identity, when a newer report covered a finding's target whole: it no longer had it, as it would be known
- *   else
- */
-async function coveredSince(
-  tx: Transaction,
-  job: FindingsJob,
-  sightings: readonly Sighting[],
-): Promise<ReadonlyMap<string, number>> {
-  const keys = new Set<string>();
-  for (const { cover } of sightings) for (const key of keysCovering(cover)) keys.add(key);
-  if (keys.size === 0) return new Map();
-  const rows = await tx
-    .selectFrom('import_coverage')
-    .select(['source', 'cover_key', 'ports', 'covered_at'])
-    .where('assessment_id', '=', job.assessment.id)
-    .where((eb) => isOneOf(tx, eb.ref('cover_key'), [...keys]))
-    .where(sql<SqlBool>`import_id <> ${job.id}`)
-    .execute();
-  const gone = new Map<string, number>();
-  if (rows.length === 0) return gone;
-  const texts = await portsNamed(
-    tx,
-    job.organizationId,
-    rows.map((row) => row.ports),
-  );
-  const coverage = new Map<string, typeof rows>();
-  for (const row of rows) {
-    const key = `${row.source} ${row.cover_key}`;
-    coverage.set(key, [...(coverage.get(key) ?? []), row]);
-  }
-  for (const { identity, source, cover, seenAt } of sightings) {
-    const times = keysCovering(cover)
-      .flatMap((key) => coverage.get(`${source} ${key}`) ?? [])
-      .filter((row) => coversPorts(texts.get(row.ports) ?? row.ports, cover?.ports ?? ''))
-      .map((row) => row.covered_at);
-    const last = Math.max(...times, 0);
-    if (last > seenAt) gone.set(identity, last);
-  }
-  return gone;
-}
-
-/** A target that is a host covers its sites as well, and is remembered as such. */
-function keysCovering(cover: Sighting['cover']): string[] {
-  if (cover === null) return [];
-  return cover.host === null ? [cover.key] : [cover.key, targetKey(cover.host)];
-}
-
-/** What is remembered of a host that was covered with its sites. */
-export const targetKey = (host: string): string => `target:${host}`;
+const toBeCovered = ({ identity, source, cover, seenAt }: Sighting): Coverable<string> => ({
+  id: identity,
+  source,
+  cover,
+  seenAt,
+});

@@ -1,25 +1,13 @@
 import { type SqlBool, sql } from 'kysely';
-import { prepareInsert } from '../../db/bulk.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { holdingRows, isOneOf } from '../../db/portable.ts';
 import { addTallyRows, TallySums } from '../shared/tallies.ts';
 import { recordTimelines } from '../vulnerabilities/timeline.ts';
-import { targetKey } from './finding-sightings.ts';
+import type { Covered } from './import-coverage.ts';
 import type { FindingsJob } from './import-job.ts';
 import { unnamed } from './import-marks.ts';
-import { coversPorts, keepPortSets, nameOfPorts, portsNamed } from './port-sets.ts';
-import { FIXED, setStatuses } from './seen-again.ts';
-import type { Cover } from './sighting.ts';
-
-/** What a report covers of one tool. */
-export interface Covered {
-  source: string;
-  covers: readonly Cover[];
-  /** Which ports of the hosts among them it looked at, as `textOfPorts` has them; empty for all. */
-  ports: string;
-  /** Whether hosts among them cover their sites as well. */
-  withSites: boolean;
-}
+import { coversPorts, portsNamed } from './port-sets.ts';
+import { FIXED, setStatuses } from './set-statuses.ts';
 
 /** A finding of what is covered that the report may no longer have. */
 export interface Candidate {
@@ -145,49 +133,6 @@ export async function markGone(
   await setStatuses(tx, job, open, { status: FIXED, closedAt: reportAt }, sums, now);
   await addTallyRows(tx, sums.rows());
   return new Set([...gone, ...open.map(({ id }) => id)]).size;
-}
-
-const insertCoverage = prepareInsert(
-  'import_coverage',
-  {
-    organization_id: 'int',
-    assessment_id: 'int',
-    source: 'text',
-    cover_key: 'text',
-    ports: 'text',
-    covered_at: 'int',
-    import_id: 'int',
-  },
-  `on conflict (assessment_id, source, cover_key, ports) do update
-    set covered_at = excluded.covered_at, import_id = excluded.import_id
-    where excluded.covered_at > import_coverage.covered_at`,
-);
-
-/** Remembers what a whole report covered, so that an older one brings back nothing that this one did not have. */
-export async function noteCoverage(
-  tx: Transaction,
-  job: FindingsJob,
-  { source, covers, ports, withSites }: Covered,
-  reportAt: number,
-): Promise<void> {
-  await keepPortSets(tx, job.organizationId, [ports]);
-  const keys = new Set(
-    covers.flatMap(({ key, host }) =>
-      withSites && host !== null && key.startsWith('host:') ? [key, targetKey(host)] : [key],
-    ),
-  );
-  await insertCoverage(
-    tx,
-    [...keys].map((key) => [
-      job.organizationId,
-      job.assessment.id,
-      source,
-      key,
-      nameOfPorts(ports),
-      reportAt,
-      job.id,
-    ]),
-  );
 }
 
 /** @returns the titles and the assets of findings, for a preview */

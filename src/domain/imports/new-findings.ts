@@ -74,7 +74,8 @@ const insertFindings = prepareInsert('scanner_findings', {
 });
 
 const LINK = { organization_id: 'int', vulnerability_id: 'int' } as const;
-const insertAssets = prepareInsert('vulnerability_assets', { ...LINK, asset_id: 'int' });
+/** Links findings with assets: organization, vulnerability, asset. */
+export const insertLinks = prepareInsert('vulnerability_assets', { ...LINK, asset_id: 'int' });
 const insertTaggings = prepareInsert('vulnerability_taggings', { ...LINK, tag_id: 'int' });
 
 /**
@@ -155,7 +156,7 @@ export async function insertFindingsOf(
       goneAt === null ? null : importId,
     ]),
   );
-  await insertAssets(
+  await insertLinks(
     tx,
     findings.flatMap(({ asset }, index) =>
       asset === undefined ? [] : [[organizationId, idOf(index), asset]],

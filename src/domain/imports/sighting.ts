@@ -37,3 +37,28 @@ export interface Sighting {
   content: string;
   finding: SightedColumns;
 }
+
+/** A finding that the assessment has, as far as a sighting needs it. */
+export interface KnownFinding {
+  /** Of the vulnerability. */
+  id: number;
+  identity: string;
+  content: string;
+  first_seen_at: number;
+  last_seen_at: number;
+  last_import_id: number;
+  gone_at: number | null;
+  gone_import_id: number | null;
+  /** Whether it is of an asset: 0 also where that was deleted. */
+  is_linked: number;
+  /** Which import made it. */
+  import_id: number | null;
+  status_id: number;
+  closed_at: number | null;
+}
+
+/** A sighting of a finding that is known. */
+export interface Again {
+  sighting: Sighting;
+  finding: KnownFinding;
+}

@@ -83,6 +83,21 @@ export const importsTables = ({ id, int, text, table, clustered }: Dialect): str
   ) ${clustered}`,
   `create index import_statuses_by_vulnerability on import_statuses (vulnerability_id)`,
 
+  // Of findings that changed alone; texts make it wide.
+  `create table import_changes (
+    id ${id},
+    import_id ${int} not null,
+    vulnerability_id ${int} not null,
+    organization_id ${int} not null,
+    changed_at ${int} not null,
+    before ${text} not null,
+    unique (import_id, vulnerability_id),
+    foreign key (organization_id, import_id) references imports (organization_id, id) on delete cascade,
+    foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
+  ) ${table}`,
+  `create index import_changes_by_vulnerability on import_changes (vulnerability_id)`,
+  `create index import_changes_by_age on import_changes (changed_at)`,
+
   `create table import_coverage (
     organization_id ${int} not null,
     assessment_id ${int} not null,
@@ -91,6 +106,8 @@ export const importsTables = ({ id, int, text, table, clustered }: Dialect): str
     ports ${text} not null default '',
     covered_at ${int} not null,
     import_id ${int} not null,
+    prior_covered_at ${int},
+    prior_import_id ${int},
     primary key (assessment_id, source, cover_key, ports),
     foreign key (organization_id, import_id) references imports (organization_id, id) on delete cascade,
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade

@@ -1,0 +1,85 @@
+import type { Transaction } from '../../db/engine.ts';
+import { isOneOf } from '../../db/portable.ts';
+import type { TallySums } from '../shared/tallies.ts';
+import { recordTimelines } from '../vulnerabilities/timeline.ts';
+import { tallyDifferences } from '../vulnerabilities/vulnerability-tallies.ts';
+import type { FindingsJob } from './import-job.ts';
+import { insertStatuses, statusEntry, unnamed } from './import-marks.ts';
+import { linkedAssets } from './linked-things.ts';
+
+export const FIXED = 5;
+export const REOPENED = 2;
+
+/** @returns what a finding is counted by, when its tags stay and of its assets those that are named change */
+export const countedOf = (
+  { organizationId }: Pick<FindingsJob, 'organizationId'>,
+  row: { assessment_id: number; status_id: number; severity: string },
+  assets: readonly number[] = [],
+) => ({
+  organizationId,
+  assessmentId: row.assessment_id,
+  statusId: row.status_id,
+  severity: row.severity,
+  tags: [],
+  assets,
+});
+
+/**
+ * Sets the status of findings that are held, with counts, timelines and what an undo needs.
+ * @param to `closedAt` in milliseconds since 1970; `null` for what is open
+ */
+export async function setStatuses(
+  tx: Transaction,
+  job: FindingsJob,
+  rows: readonly {
+    id: number;
+    assessment_id: number;
+    status_id: number;
+    status_set_at: number;
+    closed_at: number | null;
+    severity: string;
+  }[],
+  to: { status: number; closedAt: number | null },
+  sums: TallySums,
+  now: number,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const ids = rows.map(({ id }) => id);
+  await tx
+    .updateTable('vulnerabilities')
+    .set((eb) => ({
+      status_id: to.status,
+      status_set_at: now,
+      closed_at: to.closedAt,
+      updated_at: now,
+      version: eb('version', '+', eb.lit(1)),
+    }))
+    .where((eb) => isOneOf(tx, eb.ref('id'), ids))
+    .execute();
+  const assets = await linkedAssets(tx, ids);
+  for (const row of rows) {
+    const linked = assets.get(row.id) ?? [];
+    sums.add(
+      tallyDifferences(countedOf(job, row, linked), countedOf(job, { ...row, status_id: to.status }, linked)),
+    );
+  }
+  await recordTimelines(
+    tx,
+    unnamed(job, now),
+    rows.map(({ id, status_id: before }) =>
+      statusEntry({ organizationId: job.organizationId, vulnerabilityId: id }, job, before, to.status),
+    ),
+  );
+  await insertStatuses(
+    tx,
+    job,
+    now,
+    rows.map(({ id, status_id: before, status_set_at: statusSetAt, closed_at: closedAt }) => ({
+      id,
+      before,
+      after: to.status,
+      statusSetAt,
+      closedAt,
+    })),
+  );
+}
