@@ -27,6 +27,8 @@ export interface ScannedHost extends PortObservations {
   address: string;
   /** What to call the host when it is new; its address when absent. */
   name?: string | undefined;
+  /** What else is known of it when it is new. */
+  description?: string | undefined;
   /** Whether it did not answer at all. Then it is no asset if it was none, and the known ports of one are closed. */
   down?: boolean | undefined;
   /** When the scan was done with the host, in milliseconds since 1970; absent means now. */
@@ -186,12 +188,13 @@ async function findOrCreate(
   if (missing.length === 0) return { known, created: new Set() };
 
   const uids = newAssetUids(missing.length, now);
-  const rows = missing.map(({ address, name, seenAt }, index): Row => [
+  const rows = missing.map(({ address, name, description, seenAt }, index): Row => [
     uids[index] as string,
     organizationId,
     'host',
     address,
     name ?? address,
+    description ?? '',
     searchKey(address),
     searchKey(name ?? address),
     addressKey(address),
@@ -225,6 +228,7 @@ function addNewHost(writing: Writing, event: Pick<Change, 'organizationId'>, sca
       type: 'host',
       location: scan.address,
       name: scan.name ?? scan.address,
+      ...(scan.description === undefined ? {} : { description: scan.description }),
       criticality: 'undefined',
       writable_by: 'any',
       scanned_at: scan.seenAt,
@@ -388,6 +392,7 @@ const insertAssets = prepareInsert(
     type: 'text',
     location: 'text',
     name: 'text',
+    description: 'text',
     location_key: 'text',
     name_key: 'text',
     address_key: 'text',

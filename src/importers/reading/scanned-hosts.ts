@@ -36,6 +36,23 @@ export function protocolOf(value: unknown): ObservedPort['protocol'] | undefined
   return PROTOCOLS.find((protocol) => protocol === name);
 }
 
+/** The most names of a host that are told. */
+const MAX_NAMES = 50;
+
+/** @returns what the asset of a host is described by; nothing where there is no more to tell than a name */
+export function describedHost(
+  operatingSystem: string | undefined,
+  names: Iterable<string>,
+): { description?: string } {
+  const system = cut(operatingSystem?.trim(), MAX_NAME);
+  const all = [...new Set(names)].filter((name) => name !== '').slice(0, MAX_NAMES);
+  const lines = [
+    ...(system ? [`Operating system: ${system}`] : []),
+    ...(all.length > 1 ? [`Host names: ${all.map((name) => cut(name, MAX_NAME)).join(', ')}`] : []),
+  ];
+  return lines.length === 0 ? {} : { description: lines.join('\n') };
+}
+
 /** What a scanner saw of a port, which is open unless it says otherwise. */
 export function observedPort(
   protocol: ObservedPort['protocol'],

@@ -12,6 +12,26 @@ const onlyPort = async (inner: string) => {
 };
 
 describe('a report that Nmap made', () => {
+  it('is described by its system and its names, where it has more than one', async () => {
+    const names = ['a.example.com', 'b.example.com', 'a.example.com']
+      .map((name) => `<hostname name="${name}" type="PTR"/>`)
+      .join('');
+    const system =
+      '<os><osmatch name="Linux 5.4" accuracy="98"/><osmatch name="Linux 4.15" accuracy="90"/></os>';
+    const { hosts } = await read(
+      report(
+        host('192.0.2.1', port(22), { inner: `<hostnames>${names}</hostnames>${system}` }) +
+          host('192.0.2.2', port(22), { inner: '<hostnames><hostname name="c.example.com"/></hostnames>' }),
+      ),
+    );
+    expect(hosts[0]).toMatchObject({
+      name: 'a.example.com',
+      description: 'Operating system: Linux 5.4\nHost names: a.example.com, b.example.com',
+    });
+    expect(hosts[1]).toMatchObject({ name: 'c.example.com' });
+    expect(hosts[1]).not.toHaveProperty('description');
+  });
+
   it('gives the host with its ports, services and what the scan covered', async () => {
     const { hosts, error, down, coverage } = await read(FIRST);
     expect(error).toBeUndefined();

@@ -2,6 +2,7 @@ import type { ScannedHost } from '../../../domain/assets/host-scans.ts';
 import type { ObservedPort } from '../../../domain/assets/port-observations.ts';
 import { addressOf } from '../../reading/addresses.ts';
 import { elementsAt } from '../../reading/elements.ts';
+import { describedHost } from '../../reading/scanned-hosts.ts';
 import { timeOf } from '../../reading/times.ts';
 import { webUrl } from '../../reading/urls.ts';
 import type { XmlElement } from '../../reading/xml-pieces.ts';
@@ -17,6 +18,8 @@ export interface Host {
   name: string;
   address: string | undefined;
   fqdn: string | undefined;
+  names: string[];
+  system: string | undefined;
   /** Whether the scan was done with it; a report that gives no times has all that it names. */
   whole: boolean;
   endedAt: number | undefined;
@@ -28,6 +31,8 @@ export function hostNamed(name: string): Host {
     name,
     address: addressOf(name),
     fqdn: undefined,
+    names: [],
+    system: undefined,
     whole: true,
     endedAt: undefined,
     ports: new Map(),
@@ -40,9 +45,10 @@ export function describeHost(host: Host, properties: XmlElement): void {
     elementsAt(properties, 'tag').map(({ attributes, text }) => [attributes.name ?? '', text.trim()]),
   );
   host.address = addressOf(tags.get('host-ip')) ?? host.address;
-  host.fqdn = ['host-fqdn', 'host-rdns', 'hostname']
-    .map((name) => tags.get(name))
-    .find((text) => text !== undefined && text !== '');
+  const named = ['host-fqdn', 'host-rdns', 'hostname'].flatMap((name) => tags.get(name) || []);
+  host.fqdn = named[0];
+  host.names = [...named, tags.get('netbios-name') ?? ''];
+  host.system = tags.get('operating-system')?.split('\n')[0];
   // The second has the time of the scanner without its zone.
   host.endedAt = timeOf(tags.get('HOST_END_TIMESTAMP')) ?? timeOf(tags.get('HOST_END'));
   host.whole = tags.has('HOST_END') || tags.has('HOST_END_TIMESTAMP') || !tags.has('HOST_START');
@@ -77,9 +83,17 @@ export function notePort(host: Host, { attributes }: XmlElement): void {
 }
 
 /** @returns the host as its scan saw it, if it has an address: the report does not say which ports were looked at */
-export function scanOf({ address, fqdn, endedAt, ports }: Host): ScannedHost | undefined {
+export function scanOf({ address, fqdn, names, system, endedAt, ports }: Host): ScannedHost | undefined {
   if (address === undefined) return undefined;
   const name = fqdn === undefined ? {} : { name: fqdn };
   const seenAt = endedAt === undefined ? {} : { seenAt: endedAt };
-  return { address, ...name, ...seenAt, ports: [...ports.values()], complete: false, unlistedStates: [] };
+  return {
+    address,
+    ...name,
+    ...describedHost(system, names),
+    ...seenAt,
+    ports: [...ports.values()],
+    complete: false,
+    unlistedStates: [],
+  };
 }

@@ -3,10 +3,22 @@ import type { ScannedHost } from '../../../domain/assets/host-scans.ts';
 import type { ObservedPort, PortRange } from '../../../domain/assets/port-observations.ts';
 import { PROTOCOLS } from '../../../domain/assets/ports.ts';
 import type { BoundedXml, ElementHandler } from '../../reading/bounded-xml.ts';
-import type { ReportedFinding, ReportRecord } from '../../report.ts';
+import { describedHost } from '../../reading/scanned-hosts.ts';
+import type { ReportRecord } from '../../report.ts';
+import { type Draft, draftOf } from './nmap-draft.ts';
 import { readScript } from './nmap-scripts.ts';
-
-type Attributes = Readonly<Record<string, string>>;
+import {
+  type Attributes,
+  copyOf,
+  eachOnce,
+  isProtocol,
+  milliseconds,
+  portOf,
+  rangesOf,
+  serviceName,
+  unknownPort,
+  versionLine,
+} from './nmap-values.ts';
 
 /** The states that Nmap's manual lists. */
 const STATES = ['open', 'closed', 'filtered', 'unfiltered', 'open|filtered', 'closed|filtered', 'unknown'];
@@ -14,32 +26,11 @@ const MAX_PORTS = PROTOCOLS.length * 65_536;
 const MAX_RANGES = 100_000;
 const MAX_FINDINGS = 20_000;
 const MAX_NAME = 255;
+const MAX_NAMES = 50;
 const MAX_BANNER = 1_024;
 const MAX_CPE = 512;
 /** How much of a host's part of the report its texts may keep alive, in characters. */
 const MAX_SHARED = 1024 * 1024;
-/** The end of the year 9999, in seconds. */
-const MAX_TIME = 253_402_300_799;
-
-interface Draft {
-  address: string | undefined;
-  name: string | undefined;
-  /** What the scan says of it, `up` or `down`, or something else where it did not ask. */
-  status: string;
-  timedOut: boolean;
-  seenAt: number | undefined;
-  ports: ObservedPort[];
-  /** Whether each port so far comes after the one before it, so that none can be there twice. */
-  ordered: boolean;
-  unlistedStates: Set<string>;
-  /** Whether the scan got as far as ports. */
-  scannedPorts: boolean;
-  /** What scripts found, and where. */
-  findings: (Omit<ReportedFinding, 'target'> & { port?: ObservedPort })[];
-  /** What scripts looked for and did not find. */
-  absent: number;
-}
-
 /** Understands the elements of a report. Whatever is not named here is passed over. */
 export class NmapElements implements ElementHandler {
   xml!: BoundedXml;
@@ -116,19 +107,7 @@ export class NmapElements implements ElementHandler {
     if (name === 'scaninfo') this.#addCoverage(attributes);
     if (name !== 'host') return;
     this.#hostStart = this.xml.position;
-    this.#host = {
-      address: undefined,
-      name: undefined,
-      status: 'up',
-      timedOut: attributes.timedout === 'true',
-      seenAt: milliseconds(attributes.endtime) ?? this.#startedAt,
-      ports: [],
-      ordered: true,
-      unlistedStates: new Set(),
-      scannedPorts: false,
-      findings: [],
-      absent: 0,
-    };
+    this.#host = draftOf(attributes.timedout === 'true', milliseconds(attributes.endtime) ?? this.#startedAt);
   }
 
   #openInHost(name: string, attributes: Attributes, host: Draft): void {
@@ -143,7 +122,11 @@ export class NmapElements implements ElementHandler {
         if (attributes.addrtype !== 'mac') host.address ??= this.#addressOf(attributes.addr);
         break;
       case 'hostname':
-        host.name ??= this.#clean(attributes.name, MAX_NAME) ?? undefined;
+        this.#addName(attributes.name, host);
+        break;
+      case 'osmatch':
+        // The likeliest comes first.
+        host.system ??= this.#clean(attributes.name, MAX_NAME) ?? undefined;
         break;
       case 'ports':
         host.scannedPorts = true;
@@ -155,6 +138,13 @@ export class NmapElements implements ElementHandler {
         for (const state of STATES) if (state === attributes.state) host.unlistedStates.add(state);
         break;
     }
+  }
+
+  #addName(text: string | undefined, host: Draft): void {
+    const name = this.#clean(text, MAX_NAME);
+    if (name === null) return;
+    host.name ??= name;
+    if (host.names.size < MAX_NAMES) host.names.add(name);
   }
 
   #openInPort(name: string, attributes: Attributes, port: ObservedPort): void {
@@ -196,17 +186,7 @@ export class NmapElements implements ElementHandler {
     if (!Number.isInteger(number) || number < 0 || number > 65_535) {
       this.xml.refuse(`"${portid?.slice(0, 20) ?? ''}" is not the number of a port.`);
     }
-    return {
-      protocol: protocol as ObservedPort['protocol'],
-      number,
-      state: 'unknown',
-      service: null,
-      probed: false,
-      banner: null,
-      product: null,
-      version: null,
-      cpe: null,
-    };
+    return unknownPort(protocol as ObservedPort['protocol'], number);
   }
 
   #endPort(port: ObservedPort): void {
@@ -228,6 +208,8 @@ export class NmapElements implements ElementHandler {
   #endHost({
     address,
     name,
+    names,
+    system,
     status,
     timedOut,
     seenAt,
@@ -250,6 +232,7 @@ export class NmapElements implements ElementHandler {
     this.#hosts.push({
       address,
       name,
+      ...describedHost(system, names),
       seenAt,
       ports: ordered ? ports : eachOnce(ports),
       complete: scannedPorts && !timedOut,
@@ -279,10 +262,8 @@ export class NmapElements implements ElementHandler {
   #addCoverage({ protocol, services }: Attributes): void {
     // What is no port need not be known as covered, and nobody says how many protocols a report can name.
     if (protocol === undefined || services === undefined || !isProtocol(protocol)) return;
-    for (const range of services.split(',')) {
-      const [, first, last = first] = /^\s*(\d{1,5})(?:-(\d{1,5}))?\s*$/.exec(range) ?? [];
-      if (first === undefined) continue;
-      this.#ranges.push([protocol, Number(first), Number(last)]);
+    for (const range of rangesOf(protocol, services)) {
+      this.#ranges.push(range);
       if (this.#ranges.length > MAX_RANGES)
         this.xml.refuse(`The scan covers more than ${MAX_RANGES} ranges of ports.`);
     }
@@ -313,40 +294,4 @@ export class NmapElements implements ElementHandler {
     if (state === undefined) this.xml.refuse(`"${text.slice(0, 50)}" is not the state of a port.`);
     return state;
   }
-}
-
-function isProtocol(text: string): text is ObservedPort['protocol'] {
-  return PROTOCOLS.some((protocol) => protocol === text);
-}
-
-const portOf = ({ number, protocol }: ObservedPort) => ({ port: number, protocol });
-
-/** The later one stands where a port is there twice. */
-function eachOnce(ports: readonly ObservedPort[]): ObservedPort[] {
-  return [...new Map(ports.map((port) => [`${port.number}/${port.protocol}`, port])).values()];
-}
-
-function serviceName({ name, tunnel }: Attributes): string | undefined {
-  return tunnel === undefined || name === undefined ? name : `${tunnel}/${name}`;
-}
-
-function versionLine({ product, version, extrainfo }: Attributes): string {
-  let line = product ?? '';
-  if (version !== undefined) line += ` ${version}`;
-  if (extrainfo !== undefined) line += ` (${extrainfo})`;
-  return line;
-}
-
-/**
- * V8 keeps the whole of a text alive for a part of it.
- * @returns the same text on its own
- */
-function copyOf(text: string): string {
-  return Buffer.from(text).toString();
-}
-
-/** @returns seconds since 1970 as milliseconds; nothing for what is none */
-function milliseconds(seconds: string | undefined): number | undefined {
-  const number = /^\d{1,12}$/.test(seconds ?? '') ? Number(seconds) : Number.NaN;
-  return number <= MAX_TIME ? number * 1_000 : undefined;
 }

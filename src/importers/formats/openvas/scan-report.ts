@@ -2,6 +2,7 @@ import type { ScannedHost } from '../../../domain/assets/host-scans.ts';
 import type { ObservedPort } from '../../../domain/assets/port-observations.ts';
 import { addressOf } from '../../reading/addresses.ts';
 import { elementsAt, ownText, textAt } from '../../reading/elements.ts';
+import { describedHost } from '../../reading/scanned-hosts.ts';
 import { timeOf } from '../../reading/times.ts';
 import type { XmlAncestor, XmlElement } from '../../reading/xml-pieces.ts';
 import type { ReportRecord } from '../../report.ts';
@@ -93,20 +94,23 @@ export class ScanReport {
     if (address === undefined) return;
     const [start, end] = [textAt(element, 'start'), textAt(element, 'end')];
     if (end !== undefined || start === undefined) this.#covered.push(address);
-    yield { kind: 'host', host: this.#hostOf(address, hostnameOf(element), timeOf(end)) };
+    yield { kind: 'host', host: this.#hostOf(address, element, timeOf(end)) };
   }
 
   *#releasePorts(): Generator<ReportRecord> {
     for (const address of this.#ports.keys()) yield { kind: 'host', host: this.#hostOf(address) };
   }
 
-  #hostOf(address: string, name?: string, seenAt?: number): ScannedHost {
+  #hostOf(address: string, element?: XmlElement, seenAt?: number): ScannedHost {
+    const [names, [system]] = [detailsOf(element, 'hostname'), detailsOf(element, 'best_os_txt')];
+    const [name] = names;
     const ports = [...(this.#ports.get(address)?.values() ?? [])];
     this.#ports.delete(address);
     this.#held -= ports.length;
     return {
       address,
       ...(name === undefined ? {} : { name }),
+      ...describedHost(system, names),
       ...(seenAt === undefined ? {} : { seenAt }),
       ports,
       // The report does not say which ports were looked at.
@@ -116,10 +120,12 @@ export class ScanReport {
   }
 }
 
-function hostnameOf(host: XmlElement): string | undefined {
-  const details = elementsAt(host, 'detail');
-  const named = details.find((detail) => textAt(detail, 'name') === 'hostname');
-  return named === undefined ? undefined : textAt(named, 'value');
+/** @returns what is said of a host under a name, mostly once */
+function detailsOf(host: XmlElement | undefined, name: string): string[] {
+  if (host === undefined) return [];
+  return elementsAt(host, 'detail').flatMap((detail) =>
+    textAt(detail, 'name') === name ? (textAt(detail, 'value') ?? []) : [],
+  );
 }
 
 /** @param term of a filter: `levels=hml min_qod=70`; results of the level log, which are no findings to fix, may be left out */
