@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { temporaryFolder } from '../harness/temporary.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
@@ -13,7 +13,7 @@ const CTRL_C = '\u0003';
 
 let assay: CommandLine;
 let folder: string;
-const running = new Set<ChildProcess>();
+const processes = new Set<ChildProcess>();
 beforeAll(async () => {
   assay = await startCommandLine();
   folder = temporaryFolder();
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await assay.json('assessment', 'create', 'web', '--organization', 'acme', '--name', 'web');
 });
 afterAll(async () => {
-  for (const child of running) child.kill('SIGKILL');
+  for (const child of processes) child.kill('SIGKILL');
   await assay.close();
 });
 
@@ -30,7 +30,7 @@ const env = () => ({ PATH: process.env['PATH'], ASSAY_DATA: assay.database.dataD
 /** A command in a process of its own, whose output can be waited for. */
 function watchProcess(command: string, args: readonly string[]) {
   const child = spawn(command, args, { cwd: folder, env: env() });
-  running.add(child);
+  processes.add(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
@@ -39,11 +39,21 @@ function watchProcess(command: string, args: readonly string[]) {
     child,
     ended,
     output: () => output,
+    /** Resolves when so much was read that it waits for more. */
+    async reads(text: string) {
+      const piece = 256 * 1024;
+      // A pipe takes less than that by itself.
+      await new Promise<void>((resolve, reject) =>
+        child.stdin.write(text + ' '.repeat(piece), (error) => (error == null ? resolve() : reject(error))),
+      );
+    },
     async says(text: string | RegExp) {
-      await vi.waitFor(() => expect(output).toMatch(text), { timeout: 20_000, interval: 10 });
+      await vi.waitFor(() => expect(output).toMatch(text), { timeout: 60_000, interval: 10 });
     },
   };
 }
+
+const assayProcess = (...args: string[]) => watchProcess(process.execPath, [main, ...args]);
 
 /** A command on a terminal of 80 columns. */
 function onTerminal(...args: string[]) {
@@ -115,5 +125,151 @@ describe('A CSV report whose columns have no usual names', () => {
       format: 'csv',
       result: { findings_created: 1, findings_seen_again: 1 },
     });
+  });
+});
+
+/** A report that takes a while: so many findings, each of a rule of its own. */
+const large = (rules: number) =>
+  Array.from({ length: rules }, (_, index) =>
+    JSON.stringify({
+      'template-id': `rule-${index}`,
+      info: { name: `Rule ${index}`, severity: 'low', description: 'x'.repeat(500) },
+      type: 'http',
+      host: 'https://shop.example',
+      'matched-at': 'https://shop.example/',
+      timestamp: '2026-11-01T10:00:00Z',
+    }),
+  ).join('\n');
+
+interface Where {
+  /** What names it on the command line. */
+  place: string[];
+  /** Whether a server does the work. */
+  isServer: boolean;
+  stop(): Promise<unknown>;
+}
+
+const PLACES = ['the data folder', 'a server'] as const;
+
+async function placeAt(place: (typeof PLACES)[number]): Promise<Where> {
+  if (place === 'the data folder') return { place: [], isServer: false, stop: async () => undefined };
+  const server = await assay.serve('--no-demo');
+  const email = `jo-${Math.random().toString(36).slice(2)}@acme.example`;
+  await assay.json('user', 'create', '--email', email, '--organization', 'acme', '--admin');
+  const { token } = await assay.json('token', 'create', '--user', email);
+  return {
+    place: ['--server', server.origin, '--token', token],
+    isServer: true,
+    stop: () => server.stop(),
+  };
+}
+
+describe.each(PLACES)('assay import as a process, on %s', { timeout: 120_000 }, (kind) => {
+  let where: Where;
+  let uid: string;
+  let count = 0;
+  beforeAll(async () => {
+    where = await placeAt(kind);
+  });
+  // One import runs at a time on an assessment.
+  beforeEach(async () => {
+    uid = `web-${where.isServer ? 'server' : 'folder'}-${(count += 1)}`;
+    await assay.json('assessment', 'create', uid, '--organization', 'acme', '--name', uid);
+  });
+  afterAll(() => where.stop());
+
+  const jobNamed = async (filename: string) => {
+    const jobs = (await assay.json('import', 'list')) as {
+      id: number;
+      state: string;
+      file: { filename: string };
+    }[];
+    return jobs.find(({ file }) => file.filename === filename);
+  };
+  const begun = (filename: string) =>
+    vi.waitFor(
+      async () => {
+        const job = await jobNamed(filename);
+        expect(job?.state).toBe('running');
+        return job as NonNullable<typeof job>;
+      },
+      { timeout: 60_000, interval: 20 },
+    );
+
+  it('ends an import with the first Ctrl-C, and says what is kept', async () => {
+    const name = `cancelled-${where.isServer}.jsonl`;
+    const running = assayProcess('import', put(name, large(15_000)), '--assessment', uid, ...where.place);
+    const { id } = await begun(name);
+    running.child.kill('SIGINT');
+    expect(await running.ended).toBe(1);
+    expect(running.output()).toMatch(
+      new RegExp(
+        `${name}: the import was cancelled\\. (Nothing was imported|What was imported until then stays; "assay import undo ${id}" takes it away)\\.`,
+      ),
+    );
+    expect(running.output()).toMatch(/ nuclei +cancelled /);
+    expect(await jobNamed(name)).toMatchObject({ state: 'cancelled' });
+  });
+
+  it('waits no longer after a second, and tells how to follow', async () => {
+    const name = `left-${where.isServer}.jsonl`;
+    const running = assayProcess('import', put(name, large(15_000)), '--assessment', uid, ...where.place);
+    const { id } = await begun(name);
+    running.child.kill('SIGINT');
+    const again = setInterval(() => running.child.kill('SIGINT'), 1);
+    const code = await running.ended;
+    clearInterval(again);
+    // A third ends the process wherever it is.
+    expect([1, null]).toContain(code);
+    if (code === 1)
+      expect(running.output()).toMatch(
+        new RegExp(
+          `Import ${id} (was told to end|goes on), and is not waited for; "assay import follow ${id}"`,
+        ),
+      );
+    const followed = await assay.run(['import', 'follow', String(id)]);
+    expect(followed.stdout).toMatch(/ (cancelled|succeeded) /);
+  });
+
+  it('leaves standard input that does not end', async () => {
+    const running = assayProcess('import', '-', '--assessment', uid, ...where.place);
+    // Until it listens, Ctrl-C ends the process as it does any other.
+    await running.reads('{"template-id":');
+    running.child.kill('SIGINT');
+    expect(await running.ended).toBe(1);
+    expect(running.output()).toContain('standard input was not sent whole, and nothing of it was imported.');
+  });
+
+  it('watches a folder: what is whole, and what comes after one that fails', async () => {
+    const watched = mkdtempSync(join(folder, 'watched-'));
+    const report = (rule: string) => large(1).replaceAll('rule-0', rule);
+    writeFileSync(join(watched, 'a-bad.txt'), 'hello');
+    symlinkSync('/nowhere/at/all', join(watched, 'b-dangling.json'));
+    const running = assayProcess('import', watched, '--watch', '--assessment', uid, '--json', ...where.place);
+    await running.says(/a-bad\.txt: it is no report that is known here/);
+
+    const growing = join(watched, 'growing.jsonl');
+    const [first, second] = [report('one'), report('two')] as const;
+    writeFileSync(growing, first.slice(0, 100));
+    const writing = setInterval(() => utimesSync(growing, new Date(), new Date()), 200);
+    writeFileSync(join(watched, 'moved.tmp'), second);
+    renameSync(join(watched, 'moved.tmp'), join(watched, 'moved.jsonl'));
+    await running.says(/"filename":"moved\.jsonl"/);
+    // It came first and was not whole yet.
+    expect(running.output()).not.toContain('growing.jsonl');
+    clearInterval(writing);
+    writeFileSync(growing, first);
+    await running.says(/"filename":"growing\.jsonl"/);
+    const lines = running
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('{"id"'));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { state: 'succeeded', result: { findings_created: 1 } },
+      { state: 'succeeded', result: { findings_created: 1 } },
+    ]);
+    running.child.kill('SIGINT');
+    expect(await running.ended).toBe(1);
+    expect(running.output()).toMatch(/1 of the reports was not imported whole\.\n$/);
   });
 });
