@@ -14,7 +14,8 @@ import { Failure, renameFaults } from '../domain/shared/failure.ts';
 import { type AccessDependencies, checkAccess } from './access.ts';
 import { type Area, areaAt } from './areas.ts';
 import { logFailure } from './failure-log.ts';
-import { type DeclareOperation, registerOperation } from './operation.ts';
+import type { DeclareOperation } from './operation.ts';
+import { registerOperation } from './operation-routes.ts';
 import { Problem, sendProblem, toProblem } from './problems.ts';
 
 /** What a routes file registers on: handlers get the types of their schemas. */

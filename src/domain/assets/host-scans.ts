@@ -1,15 +1,24 @@
-import { type SqlBool, sql } from 'kysely';
 import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { prepareInsert, type Row } from '../../db/bulk.ts';
-import { eachPair, isOneOf } from '../../db/portable.ts';
-import { prepare, prepareUnread } from '../../db/prepared.ts';
-import type { PortTable } from '../../db/schema/assets.ts';
+import type { Row } from '../../db/bulk.ts';
 import { addressKey } from './asset-locations.ts';
 import { newAssetUids } from './assets.ts';
 import { type Change, recordChanges } from '../shared/audit.ts';
 import { searchKey } from '../shared/filters.ts';
 import { eventRowOf, insertPortEvents } from './port-events.ts';
+import {
+  hostsByAddress,
+  insertAssets,
+  insertCounts,
+  insertPorts,
+  type KnownHost,
+  listedAssets,
+  noteAssetsSeen,
+  openPortCounts,
+  PORT_FACTS,
+  portRowOf,
+  portsOfAssets,
+} from './host-scan-statements.ts';
 import {
   firstSight,
   observe,
@@ -65,13 +74,6 @@ export interface ScanOrigin {
   importId?: number | undefined;
   /** The id of an assessment: only the hosts that it lists, and those that the import made, are changed. */
   listedBy?: number | undefined;
-}
-
-interface KnownHost {
-  id: number;
-  uid: string;
-  address: string;
-  import_id: number | null;
 }
 
 type Scan = Omit<ScannedHost, 'seenAt'> & KnownHost & { seenAt: number };
@@ -159,16 +161,6 @@ async function leaveOthers(
   return refused.length;
 }
 
-/** Those of some assets that an assessment lists. */
-export const listedAssets = prepare<{ assessment: number; ids: readonly number[] }, { asset_id: number }>(
-  (db, p) =>
-    db
-      .selectFrom('listing_assets')
-      .select('asset_id')
-      .where('assessment_id', '=', p.assessment)
-      .where((eb) => isOneOf(db, eb.ref('asset_id'), p.ids)),
-);
-
 /** @returns the assets of the hosts by address, and the uids of those that this call created */
 async function findOrCreate(
   tx: Transaction,
@@ -213,7 +205,7 @@ async function findOrCreate(
 
 function addNewHost(writing: Writing, event: Pick<Change, 'organizationId'>, scan: Scan): void {
   const steps = scan.ports.map((port): PortStep => ({ before: null, after: firstSight(port, scan.seenAt) }));
-  const rows = steps.map(({ after }) => rowOf(scan.id, after));
+  const rows = steps.map(({ after }) => portRowOf(scan.id, after));
   noteSteps(writing, scan, steps);
   const counts = new Map<string, number>();
   for (const row of rows) writing.ports.push(row);
@@ -261,7 +253,7 @@ async function addKnownHosts(
       covered,
       scan.seenAt,
     );
-    for (const port of rows) writing.ports.push(rowOf(scan.id, port));
+    for (const port of rows) writing.ports.push(portRowOf(scan.id, port));
     noteSteps(writing, scan, steps);
     outcome.closedPorts += closed;
     // Hosts that are down are counted by the report.
@@ -285,23 +277,6 @@ async function noteSeen(tx: Transaction, scans: readonly Scan[]): Promise<void> 
   await noteAssetsSeen(tx, seen);
 }
 
-/** Remembers when scans saw assets. @param seen ids and milliseconds since 1970, each asset once */
-export async function noteAssetsSeen(tx: Transaction, seen: readonly (readonly number[])[]): Promise<void> {
-  if (seen.length > 0) await widenSeen(tx, { seen: JSON.stringify(seen) });
-}
-
-const widenSeen = prepareUnread<{ seen: string }>((tx, p) =>
-  tx
-    .updateTable('assets')
-    .from(eachPair(tx, p.seen).as('item'))
-    .set({
-      first_seen: sql`case when first_seen < other then first_seen else other end`,
-      last_seen: sql`case when last_seen > other then last_seen else other end`,
-    })
-    .whereRef('assets.id', '=', sql.ref('one'))
-    .where(sql<SqlBool>`(first_seen is null or other < first_seen or other > last_seen)`),
-);
-
 /** A host that does not answer has none that is open. */
 const EVERY_PORT: Pick<PortCoverage, 'has'> = { has: () => true };
 
@@ -324,100 +299,3 @@ async function lockedPorts(tx: Transaction, scans: readonly Scan[]): Promise<Map
   }
   return ports;
 }
-
-const PORT_COLUMNS = {
-  asset_id: 'int',
-  protocol: 'text',
-  number: 'int',
-  observed_state: 'text',
-  service_name: 'text',
-  service_banner: 'text',
-  product_name: 'text',
-  product_version: 'text',
-  cpe: 'text',
-  first_seen: 'int',
-  last_seen: 'int',
-} as const;
-
-/** The columns between whose port it is and when it was seen. */
-const PORT_FACTS = Object.keys(PORT_COLUMNS).slice(1, -2);
-
-/** @returns the values of `PORT_COLUMNS` */
-function rowOf(assetId: number, port: Port): Row {
-  return [
-    assetId,
-    port.protocol,
-    port.number,
-    port.observed_state,
-    port.service_name,
-    port.service_banner,
-    port.product_name,
-    port.product_version,
-    port.cpe,
-    port.first_seen,
-    port.last_seen,
-  ];
-}
-
-const hostsByAddress = prepare<{ organization: number; addresses: readonly string[] }, KnownHost>((db, p) =>
-  db
-    .selectFrom('assets')
-    .select(['id', 'uid', 'location as address', 'import_id'])
-    .where('organization_id', '=', p.organization)
-    .where('type', '=', sql.lit('host'))
-    .where((eb) => isOneOf(db, eb.ref('location'), p.addresses)),
-);
-
-const portsOfAssets = prepare<{ ids: readonly number[] }, PortTable>((db, p) =>
-  db
-    .selectFrom('ports')
-    .selectAll()
-    .where((eb) => isOneOf(db, eb.ref('asset_id'), p.ids)),
-);
-
-const openPortCounts = prepare<{ ids: readonly number[]; state: string }, { id: number; ports: number }>(
-  (db, p) =>
-    db
-      .selectFrom('port_counts')
-      .select(['asset_id as id', 'ports'])
-      .where('observed_state', '=', p.state)
-      .where((eb) => isOneOf(db, eb.ref('asset_id'), p.ids)),
-);
-
-const insertAssets = prepareInsert(
-  'assets',
-  {
-    uid: 'text',
-    organization_id: 'int',
-    type: 'text',
-    location: 'text',
-    name: 'text',
-    description: 'text',
-    location_key: 'text',
-    name_key: 'text',
-    address_key: 'text',
-    first_seen: 'int',
-    last_seen: 'int',
-    created_at: 'int',
-    updated_at: 'int',
-    import_id: 'int',
-  },
-  'on conflict (organization_id, type, location) do nothing',
-);
-
-const insertCounts = prepareInsert('port_counts', { asset_id: 'int', observed_state: 'text', ports: 'int' });
-
-/** A port that is known comes with everything that is to be known of it. */
-const insertPorts = prepareInsert(
-  'ports',
-  PORT_COLUMNS,
-  `on conflict (asset_id, number, protocol) do update set
-    observed_state = excluded.observed_state,
-    service_name = excluded.service_name,
-    service_banner = excluded.service_banner,
-    product_name = excluded.product_name,
-    product_version = excluded.product_version,
-    cpe = excluded.cpe,
-    first_seen = excluded.first_seen,
-    last_seen = excluded.last_seen`,
-);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Transaction } from '../../db/engine.ts';
 import { isOneOf } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
-import { noteAssetsSeen } from '../assets/host-scans.ts';
+import { noteAssetsSeen } from '../assets/host-scan-statements.ts';
 import { addTallyRows, TallySums } from '../shared/tallies.ts';
 import { isClosed, severityRank } from '../vulnerabilities/catalogue.ts';
 import { recordTimelines, type TimelineEntry } from '../vulnerabilities/timeline.ts';

@@ -3,7 +3,7 @@ import { isOneOf } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
 import { listNewAssets } from '../assessments/listings.ts';
 import { addAssets, newAssetUids } from '../assets/assets.ts';
-import { listedAssets } from '../assets/host-scans.ts';
+import { listedAssets } from '../assets/host-scan-statements.ts';
 import type { ImportJob } from './import-job.ts';
 import { isConfined } from './reported-hosts.ts';
 import type { SightedAsset } from './sighting.ts';
