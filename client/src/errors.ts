@@ -21,15 +21,20 @@ export class AssayError extends Error {
   constructor(response: Response, body: unknown) {
     const told = (typeof body === 'object' && body !== null ? body : {}) as ErrorBody;
     const told14 = told.errors?.[0] ?? {};
-    super(
-      told.detail ?? told14.detail ?? told.error ?? told.title ?? `The server answered ${response.status}.`,
-    );
+    super(told.detail ?? told14.detail ?? told.error ?? told.title ?? wordsOf(response.status));
     this.status = response.status;
     this.kind = /\/([a-z-]+)$/.exec(told.type ?? '')?.[1] ?? '';
     this.faults = faultsOf(told);
     this.requestId = told.instance ?? told.id ?? told14.id ?? response.headers.get('x-request-id') ?? '';
     this.retryAfter = retryAfterOf(response);
   }
+}
+
+/** @returns what an answer without a body says: operation 6 has such */
+function wordsOf(status: number): string {
+  if (status === 403) return 'You may not do that.';
+  if (status === 404) return 'There is no such thing, or you cannot reach it.';
+  return `The server answered ${status}.`;
 }
 
 /** What the areas tell of an error, each in its own shape. */

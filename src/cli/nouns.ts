@@ -1,10 +1,6 @@
-import type { Command } from 'commander';
-import { addFamily, AssayCommand } from './command.ts';
-import { operationOf } from './description.ts';
-import { addOperation, addTwin } from './operation-command.ts';
 import type { Verb } from './operation-run.ts';
 
-interface Noun {
+export interface Noun {
   description: string;
   verbs: Readonly<Record<string, Verb | string>>;
   nouns?: Readonly<Record<string, Noun>>;
@@ -31,7 +27,14 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
       update: `PATCH ${VULNERABILITY}`,
       replace: `PUT ${VULNERABILITY}`,
       delete: `DELETE ${VULNERABILITY}`,
-      'bulk-update': 'POST /v1/vulnerabilities/bulk_update',
+      'bulk-update': {
+        calls: 'POST /v1/vulnerabilities/bulk_update',
+        example: `assay vulnerability bulk-update --filter '{"severity":["Low"]}' --set '{"add_tags":["later"]}' --dry-run`,
+        next: ({ dry_run: isDry, updated_count: count, kept_count: undone }, { headers }) =>
+          isDry === true || count === 0 || undone !== undefined
+            ? undefined
+            : `"assay vulnerability bulk-update --undo ${headers.get('x-request-id')}" sets it back, within the hour.`,
+      },
       summary: 'GET /v1/vulnerabilities/summary',
       statuses: 'GET /v1/vulnerability_statuses',
       timeline: {
@@ -175,6 +178,11 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
       create: { calls: 'POST /v1/users', fills: { organization: { member: 'organization_uid' } } },
       update: 'PUT /v1/users/{}',
       ban: 'DELETE /v1/users/{}',
+      unban: {
+        calls: 'PUT /v1/users/{}',
+        body: { reactivate: true },
+        description: 'Let a user in again; nothing that the ban ended comes back',
+      },
       whoami: 'GET /v1/users/whoami',
     },
   },
@@ -284,24 +292,4 @@ export function callsOf({ verbs, nouns = {}, own = [] }: Noun): string[] {
     ...Object.values(verbs).map((verb) => (typeof verb === 'string' ? verb : verb.calls)),
     ...Object.values(nouns).flatMap(callsOf),
   ];
-}
-
-/** Adds what the table has to the commands that there are. */
-export function registerNouns(program: Command): void {
-  for (const [name, noun] of Object.entries(NOUNS)) addNoun(program, name, noun);
-}
-
-function addNoun(parent: Command, name: string, { description, verbs, nouns = {} }: Noun): void {
-  if (!callsOf({ description, verbs, nouns }).some((calls) => operationOf(calls) !== undefined)) return;
-  const family =
-    parent.commands.find((command) => command.name() === name) ?? addFamily(parent, name, description);
-  for (const [word, verb] of Object.entries(verbs)) {
-    const { calls, ...rest } = typeof verb === 'string' ? { calls: verb } : verb;
-    const operation = operationOf(calls);
-    if (operation === undefined) continue;
-    const existing = family.commands.find((command) => command.name() === word);
-    if (existing instanceof AssayCommand) addTwin(existing, { calls, ...rest }, operation);
-    else addOperation(family, word, { calls, ...rest }, operation);
-  }
-  for (const [word, one] of Object.entries(nouns)) addNoun(family, word, one);
 }

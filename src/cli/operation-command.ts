@@ -20,11 +20,12 @@ export function addOperation(family: Command, name: string, verb: Verb, operatio
     ...path.map((parameter) => `<${kebab(parameter.name)}>`),
     ...(operation.takesFiles ? ['<file...>'] : []),
   ].join(' ');
-  const flags = flagsOf(operation);
+  const flags = verb.body === undefined ? flagsOf(operation) : [];
   const command = addCommand(family, usage, {
-    description: operation.summary,
-    notes: wrap(operation.description),
-    examples: examplesOf(family, name, operation, path, flags),
+    description: verb.description ?? operation.summary,
+    ...(verb.body === undefined ? { notes: wrap(operation.description) } : {}),
+    examples:
+      verb.example === undefined ? examplesOf(family, name, operation, path, flags) : [[verb.example]],
   });
   const own = addFlags(command, operation, flags);
   nameInputs(command, inputsOf(own));
@@ -35,7 +36,8 @@ export function addOperation(family: Command, name: string, verb: Verb, operatio
     requireAll(command, own, values.body, options);
     const params = Object.fromEntries(path.map((parameter, index) => [parameter.name, String(args[index])]));
     const files = operation.takesFiles ? (args[path.length] as string[]) : undefined;
-    await runOperation(operation, verb, { ...values, path: params, files }, options);
+    const body = { ...values.body, ...verb.body };
+    await runOperation(operation, verb, { ...values, body, path: params, files }, options);
   });
 }
 
@@ -53,6 +55,9 @@ export function addTwin(command: AssayCommand, verb: Verb, operation: DescribedO
   );
   const known = new Set([...COMMON, ...flags.map(({ option }) => option.attributeName())]);
   const fills = verb.fills ?? {};
+  // What an option of the command fills needs no second one in its help.
+  const filled = new Set(Object.values(fills).map(({ member }) => member));
+  for (const { name, option } of flags) if (filled.has(name)) option.hideHelp();
   const path = operation.parameters.filter(({ in: place }) => place === 'path');
   const mandatory = command.options.filter((option) => option.mandatory);
   for (const option of mandatory) option.mandatory = false;
@@ -115,7 +120,7 @@ function addFlags(command: Command, operation: DescribedOperation, flags: readon
     command.addOption(flag.option);
     return flag;
   });
-  if (Object.keys(members).length > 0)
+  if (Object.keys(members).length > 0 && flags.length > 0)
     command.addOption(
       new Option('--json-body <file>', 'the whole body as JSON, of a file or "-"; options come on top of it'),
     );

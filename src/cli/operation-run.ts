@@ -12,10 +12,11 @@ import {
   type Schema,
 } from './description.ts';
 import { io } from './io.ts';
+import { MOST_COLUMNS, tellAnswer } from './answer-output.ts';
 import { pairs, printJson, printLines, writeText } from './output.ts';
 import { type AnyClient, type PlaceFlags, withOperations } from './place.ts';
 import { codeOf, Refusal } from './refusal.ts';
-import { cellOf, printRows, type Row, type RowFormat } from './rows-output.ts';
+import { printRows, type Row, type RowFormat } from './rows-output.ts';
 
 /** A command that calls an operation. */
 export interface Verb {
@@ -25,6 +26,14 @@ export interface Verb {
   columns?: readonly string[];
   /** Of a command that has rules of its own for the data folder: which of its options go where in the body. */
   fills?: Readonly<Record<string, { member: string; convert?: (value: unknown) => unknown }>>;
+  /** Of a command that says it all by its word: what its body is. It takes no options of the operation. */
+  body?: Readonly<Record<string, unknown>>;
+  /** In place of what the operation says of itself. */
+  description?: string;
+  /** In place of one that is made from what is required. */
+  example?: string;
+  /** @returns what people may want to do next */
+  next?: (answer: Row, response: Response) => string | undefined;
 }
 
 /** What a command was given, beside what the request is made of. */
@@ -68,8 +77,10 @@ export async function runOperation(
     const row = rowSchemaOf(operation);
     if (row !== undefined) return list(client, operation, verb, init, row, flags);
     if (isDownload(operation)) return download(client, operation, init, flags);
-    const { data } = await client[operation.method as 'GET'](operation.path, init);
-    await tell(data, given.path, operation.method, flags);
+    const { data, response } = await client[operation.method as 'GET'](operation.path, init);
+    await tellAnswer(data, given.path, operation.method, flags);
+    const next = flags.json === true ? undefined : verb.next?.(data as Row, response);
+    if (next !== undefined) printLines(next);
   });
 }
 
@@ -128,7 +139,6 @@ function fieldsOf({ fields }: Readonly<Record<string, unknown>>): Set<string> | 
     : undefined;
 }
 
-const MOST_COLUMNS = 6;
 const SCALARS = new Set(['integer', 'number', 'string', 'boolean']);
 
 function tableColumns(row: Schema, { columns }: Verb): string[] {
@@ -142,59 +152,6 @@ function tableColumns(row: Schema, { columns }: Verb): string[] {
     )
     .map(([name]) => name)
     .slice(0, MOST_COLUMNS);
-}
-
-async function tell(
-  data: unknown,
-  path: Readonly<Record<string, string>>,
-  method: string,
-  { json }: RunFlags,
-): Promise<void> {
-  if (data === undefined || data === null || data === '') {
-    if (json === true) return printJson({ ...path, done: true });
-    return printLines(method === 'DELETE' ? 'Deleted.' : 'Done.');
-  }
-  const { results } = data as { results?: unknown };
-  if (json === true) printJson(data);
-  else if (Array.isArray(data)) return tellRows(data as Row[]);
-  else if (Array.isArray(results)) await tellRows(results as Row[]);
-  if (Array.isArray(results)) return refuseErrors(results as Row[]);
-  if (json === true) return;
-  printLines(
-    ...pairs(
-      Object.fromEntries(
-        Object.entries(method === 'GET' ? (data as Row) : inShort(data as Row)).map(([name, value]) => [
-          name,
-          typeof value === 'string' ? value.replace(/\s+/g, ' ') : cellOf(value),
-        ]),
-      ),
-    ),
-  );
-}
-
-/** What tells who changed something that it is the right one, and what they go on with; `--json` has the rest. */
-const IN_SHORT =
-  'id uid title name email location severity status state criticality scopes expires_at token invite_url link'.split(
-    ' ',
-  );
-/** Members that are all shown. */
-const FEW = 8;
-
-function inShort(data: Row): Row {
-  const entries = Object.entries(data);
-  if (entries.length <= FEW) return data;
-  return Object.fromEntries(IN_SHORT.flatMap((name) => (name in data ? [[name, data[name]]] : [])));
-}
-
-async function tellRows(rows: readonly Row[]): Promise<void> {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, MOST_COLUMNS);
-  await printRows(Readable.from(rows), 'table', { all: names, table: names }, 'There is none.');
-}
-
-/** @throws Refusal when something of a batch was not done: what was is told already */
-function refuseErrors(results: readonly Row[]): void {
-  const failed = results.filter(({ status }) => status === 'error').length;
-  if (failed > 0) throw new Refusal(`${failed} of ${results.length} could not be done; see errorDetail.`);
 }
 
 async function bodyOf(body: Record<string, unknown>, file: string | undefined): Promise<unknown> {

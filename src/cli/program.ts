@@ -11,7 +11,7 @@ import { type Io, io, withIo } from './io.ts';
 import { registerKeys } from './keys.ts';
 import { registerLogin } from './login.ts';
 import { registerMigrate } from './migrate.ts';
-import { registerNouns } from './nouns.ts';
+import { registerNouns } from './noun-commands.ts';
 import { registerOrganization } from './organization.ts';
 import { refusalOf } from './refusal.ts';
 import { registerServe } from './serve.ts';

@@ -77,7 +77,9 @@ function headingOf(name: string): string {
 }
 
 /** What tells one thing from another, of those that are a part of a row. */
-const NAMES = ['name', 'filename', 'email', 'uid', 'text', 'title', 'id', 'kind'];
+const NAMES = ['name', 'filename', 'email', 'uid', 'text', 'title', 'status', 'id', 'kind'];
+/** The same of what is no thing, but some members of one. */
+const NAMES_OF_PARTS = ['name', 'filename', 'email', 'kind'];
 
 /** @returns a value in a few words */
 export function cellOf(value: unknown): string {
@@ -86,16 +88,25 @@ export function cellOf(value: unknown): string {
   if (typeof value === 'string') return cut(value);
   if (typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return cut(value.map(cellOf).join(', '));
-  const named = NAMES.map((name) => (value as Row)[name]).find((one) => one !== null && one !== undefined);
-  if (named !== undefined) return cellOf(named);
-  const members = Object.entries(value);
-  if (members.length === 0 || !members.every(([, count]) => typeof count === 'number'))
-    return cut(JSON.stringify(value));
-  // Counts, of which only some are worth a word.
-  const counts = members.filter(([, count]) => count !== 0);
-  return counts.length === 0
-    ? 'nothing'
-    : cut(counts.map(([name, count]) => `${count} ${headingOf(name).toLowerCase()}`).join(', '));
+  const row = value as Row;
+  const names = 'id' in row || 'uid' in row ? NAMES : NAMES_OF_PARTS;
+  const named = names.map((name) => row[name]).find((one) => one !== null && one !== undefined);
+  return named === undefined ? cut(membersOf(row)) : cellOf(named);
+}
+
+/** @returns what is told of some members: only counts of something, and no id that its name stands beside */
+function membersOf(row: Row): string {
+  const members = Object.entries(row);
+  if (members.length > 0 && members.every(([, count]) => typeof count === 'number')) {
+    const counts = members.filter(([, count]) => count !== 0);
+    return counts.length === 0
+      ? 'nothing'
+      : counts.map(([name, count]) => `${String(count)} ${headingOf(name).toLowerCase()}`).join(', ');
+  }
+  const told = members.filter(([name]) => !(name.endsWith('_id') && name.slice(0, -3) in row));
+  const [only] = told;
+  if (told.length === 1 && only !== undefined && typeof only[1] === 'object') return cellOf(only[1]);
+  return told.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${cellOf(value) || '-'}`).join(', ');
 }
 
 function cut(text: string): string {
