@@ -1,5 +1,5 @@
 import type { Transaction } from '../../db/engine.ts';
-import { noteAssetsSeen } from '../assets/host-scans.ts';
+import { noteAssetsSeen } from '../assets/host-scan-statements.ts';
 import type { TallySums } from '../shared/tallies.ts';
 import { tallyDifferences } from '../vulnerabilities/vulnerability-tallies.ts';
 import { editedFields, holdFindings } from './changed-findings.ts';
