@@ -30,7 +30,7 @@ export function sendingWith(options: SendingOptions, form?: FormData): Transport
     const request = new Request(given);
     // Operations that create nothing ignore it.
     if (request.method === 'POST' && !request.headers.has('idempotency-key'))
-      request.headers.set('idempotency-key', crypto.randomUUID());
+      request.headers.set('idempotency-key', newKey());
     for (let attempt = 0; ; attempt += 1) {
       if (token !== undefined)
         request.headers.set('authorization', `Bearer ${typeof token === 'string' ? token : await token()}`);
@@ -45,6 +45,13 @@ export function sendingWith(options: SendingOptions, form?: FormData): Transport
       await pause(wait * 1_000, request.signal);
     }
   };
+}
+
+/** Of random bytes, which a browser has over plain http as well. */
+function newKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
 }
 
 /** The type of a form names what stands between its parts, which is another one each time. */

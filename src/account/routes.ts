@@ -1,6 +1,6 @@
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { registerApplications } from './applications-page.tsx';
-import { registerHome } from './home-page.tsx';
+import { registerConsole } from './console-page.ts';
 import { registerInvitation } from './invitation-page.tsx';
 import { registerInvitePerson } from './invite-person-page.tsx';
 import { registerOrganizationSignIn } from './organization-sign-in-page.tsx';
@@ -23,7 +23,7 @@ import { registerUnknownPages } from './unknown-pages.ts';
 
 /** The pages by which people sign in and look after their account. */
 export const ACCOUNT_ROUTES: readonly RegisterRoutes[] = [
-  registerHome,
+  registerConsole,
   registerSignIn,
   registerOrganizationSignIn,
   registerInvitation,

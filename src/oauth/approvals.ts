@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { signAccessToken, storeAccessToken } from '../domain/tokens/access-tokens.ts';
 import { issueCode } from '../domain/tokens/authorization-codes.ts';
+import { CONSOLE_CLIENT } from '../domain/tokens/oauth-clients.ts';
 import { hasConsented, relyOnConsent, rememberConsent } from '../domain/tokens/consents.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { actOf } from '../http/browser-sessions.ts';
@@ -16,7 +17,7 @@ export interface Approval extends Pick<AuthorizationRequest, 'responseType' | 's
 }
 
 /**
- * Grants what a user allowed before and did not withdraw.
+ * Grants what a user allowed before and did not withdraw, and to our own console whatever its user may do.
  * @returns the response; `undefined` when the user has to be asked
  */
 export async function grantAsRemembered(
@@ -24,6 +25,7 @@ export async function grantAsRemembered(
   request: FastifyRequest,
   approval: Approval,
 ): Promise<ResponseParameters | undefined> {
+  if (approval.target.client.id === CONSOLE_CLIENT) return grant(context, request, approval, async () => true);
   const consenter = consenterOf(approval);
   if (!(await hasConsented(context.db.read, consenter, approval.scopes))) return undefined;
   return grant(context, request, approval, (tx) => relyOnConsent(tx, consenter, approval.scopes));

@@ -16,7 +16,7 @@ import { findCode, takeCode } from '../domain/tokens/authorization-codes.ts';
 import { Failure } from '../domain/shared/failure.ts';
 import { type Grant, type RevocationReason, revokeGrant } from '../domain/tokens/grants.ts';
 import type { KnownClient, KnownClients } from '../domain/tokens/known-clients.ts';
-import { type OAuthClient, scopesFor } from '../domain/tokens/oauth-clients.ts';
+import { CONSOLE_CLIENT, type OAuthClient, scopesFor } from '../domain/tokens/oauth-clients.ts';
 import {
   issueRefreshToken,
   refreshTokenBySecret,
@@ -132,16 +132,18 @@ async function redeemCode({ context, client, parameters, act, now }: TokenReques
     throw new OAuthError('invalid_grant', 'The code_verifier does not belong to the code.');
 
   const access = await sign(context, found, 'invalid_grant', now);
-  const refreshToken = await db
-    .write(async (tx) => {
+  const issued = await db
+    .write(async (tx): Promise<Issued | undefined> => {
       if (!(await takeCode(tx, code, now))) return undefined;
       await storeAccessToken(tx, by, access);
+      // The session of its browser gives the console new ones.
+      if (client.id === CONSOLE_CLIENT) return { access };
       const { scopes, grantId } = found;
       const next = { ...access, scopes, grantId, grantExpiresAt: now + config.grantLifetime };
-      return issueRefreshToken(tx, by, next, config.refreshTokenLifetime, null);
+      return { access, refreshToken: await issueRefreshToken(tx, by, next, config.refreshTokenLifetime, null) };
     })
     .catch(refuseWith('invalid_grant'));
-  return refreshToken === undefined ? seenAgain() : { access, refreshToken };
+  return issued ?? seenAgain();
 }
 
 /** RFC 6749, section 6, with rotation (RFC 9700, section 4.14.2). */

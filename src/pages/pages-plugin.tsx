@@ -95,7 +95,7 @@ export function sendPage(
   request.cookies ??= fastifyCookie.parse(request.headers.cookie ?? '');
   const session = request.session?.state === 'complete' ? request.session : null;
   const html = renderToString(
-    <CsrfToken.Provider value={reply.generateCsrf({ userInfo: formOwner(request) })}>
+    <CsrfToken.Provider value={formToken(request, reply)}>
       <SignedIn.Provider value={session}>
         <Now.Provider value={request.server.clock()}>{page}</Now.Provider>
       </SignedIn.Provider>
@@ -108,19 +108,28 @@ export function sendPage(
     .send(`<!doctype html>${html}`);
 }
 
-/** Styles, scripts and requests of the server itself; nothing inline, nothing outside. */
-function contentSecurityPolicy(formTargets: readonly string[]): string {
+/**
+ * Styles, scripts and requests of the server itself; nothing inline, nothing outside.
+ * @param formTargets origins, or schemes with their colon, that sending a form may lead to; itself always
+ * @param images where pictures may come from beside the server itself
+ */
+export function contentSecurityPolicy(formTargets: readonly string[], images = ''): string {
   return [
     "default-src 'none'",
     "style-src 'self'",
     "script-src 'self'",
-    "img-src 'self'",
+    `img-src 'self' ${images}`.trimEnd(),
     "connect-src 'self'",
     // A browser holds the redirect that answers a form to this as well.
     `form-action ${["'self'", ...formTargets].join(' ')}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
+}
+
+/** @returns the token that a form of this request's session sends back as `_csrf`, and sets the cookie that belongs to it */
+export function formToken(request: FastifyRequest, reply: FastifyReply): string {
+  return reply.generateCsrf({ userInfo: formOwner(request) });
 }
 
 /** A form is good in the session that it was made for. */

@@ -2,6 +2,9 @@ import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { recordChange } from '../shared/audit.ts';
 import { missing } from '../shared/failure.ts';
+import { revokeAccessTokens } from '../tokens/client-tokens.ts';
+import { credentialsChanged } from '../tokens/credentials.ts';
+import { CONSOLE_CLIENT } from '../tokens/oauth-clients.ts';
 
 /** Whose session it is. */
 interface SessionOwner {
@@ -85,6 +88,12 @@ async function recordEnd(
   user: SessionOwner,
   sessionIds: readonly string[],
 ): Promise<void> {
+  // What the console got by a session does not outlive it; where another one stands, it gets anew.
+  if (
+    sessionIds.length > 0 &&
+    (await revokeAccessTokens(tx, CONSOLE_CLIENT, user.userId, act.now)) > 0
+  )
+    await credentialsChanged(tx);
   for (const id of sessionIds) {
     await recordChange(tx, act, {
       action: 'session.end',

@@ -18,6 +18,9 @@ export const DOCS_CLIENT = 'assay-docs';
 /** Where it is answered, below the address of the deployment. */
 export const DOCS_REDIRECT = '/docs/oauth2-redirect.html';
 
+/** The client of the console, which is this deployment itself: nobody is asked whether they allow it. */
+export const CONSOLE_CLIENT = 'assay-console';
+
 /** An application that may ask for tokens (RFC 6749, section 2). */
 export interface OAuthClient {
   id: string;

@@ -60,6 +60,9 @@ export const tokensTables = ({ int, text, table, clustered }: Dialect): string[]
   // The API description is a client like any other; its address is relative to the deployment's own.
   `insert into oauth_clients (id, name, kind, redirect_uris, implicit, created_at)
     values ('assay-docs', 'API documentation', 'public', '["/docs/oauth2-redirect.html"]', 1, 0)`,
+  // So is the console, which has no other way in.
+  `insert into oauth_clients (id, name, kind, redirect_uris, implicit, created_at)
+    values ('assay-console', 'Console', 'public', '["/signed-in"]', 0, 0)`,
   // So is `assay login`, which is answered at whatever port it gets (RFC 8252, section 7.3).
   `insert into oauth_clients (id, name, kind, redirect_uris, implicit, created_at)
     values ('assay-cli', 'Command line', 'public', '["http://127.0.0.1/callback"]', 0, 0)`,

@@ -1,0 +1,87 @@
+import { type InfiniteData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { ListPage } from './client.ts';
+
+/** Rows of a page: the most that the V1 lists give. */
+export const PAGE_SIZE = 200;
+
+/** A list of the API as a table reads it: page after page by cursor, so that no row comes twice or is left out. */
+export interface List<Row> {
+  /** How many there are by the server's count, and at least those that were read. */
+  total: number;
+  /** How many were read. */
+  loaded: number;
+  /** @returns a row that was read */
+  at: (index: number) => Row | undefined;
+  /** Reads on until the row with this index is there. */
+  need: (index: number) => void;
+  isPending: boolean;
+  error: Error | null;
+  /** Reads the list anew from its begin. */
+  refresh: () => void;
+}
+
+interface ListOptions<Row> {
+  /** Names the list, with all that its rows depend on. */
+  key: readonly unknown[];
+  /** Reads the page that a cursor stands for; an empty one for the first. */
+  page: (cursor: string, signal: AbortSignal) => Promise<ListPage<Row>>;
+  /** Counts all rows; absent where nothing does that. */
+  count?: (signal: AbortSignal) => Promise<number>;
+  pageSize?: number;
+}
+
+type Pages<Row> = InfiniteData<ListPage<Row>, string>;
+
+/** Reads a list. */
+export function useList<Row>({ key, page, count, pageSize = PAGE_SIZE }: ListOptions<Row>): List<Row> {
+  const client = useQueryClient();
+  const query = useInfiniteQuery({
+    queryKey: [...key, 'rows'],
+    queryFn: ({ pageParam, signal }) => page(pageParam, signal),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next,
+    // A list of many pages is not read again behind somebody's back.
+    staleTime: Infinity,
+    structuralSharing: false,
+  });
+  const counted = useQuery({
+    queryKey: [...key, 'total'],
+    queryFn: ({ signal }) => count?.(signal) ?? null,
+    enabled: count !== undefined,
+    staleTime: Infinity,
+  });
+  const { data, hasNextPage, isFetchingNextPage, fetchNextPage, isPending, error } = query;
+  const total = counted.data ?? 0;
+  return useMemo(() => {
+    const pages = data?.pages ?? [];
+    const loaded = Math.max(0, (pages.length - 1) * pageSize) + (pages.at(-1)?.rows.length ?? 0);
+    return {
+      total: hasNextPage ? Math.max(total, loaded + 1) : loaded,
+      loaded,
+      at: (index) => pages[Math.floor(index / pageSize)]?.rows[index % pageSize],
+      need(index) {
+        if (index >= loaded && hasNextPage && !isFetchingNextPage) void fetchNextPage();
+      },
+      isPending,
+      error,
+      refresh() {
+        void client.resetQueries({ queryKey: key });
+      },
+    };
+  }, [data, total, hasNextPage, isFetchingNextPage, fetchNextPage, isPending, error, pageSize, client, key]);
+}
+
+/** Changes rows that were read, where they stand, in every list whose key begins like this. */
+export function changeRows<Row>(
+  client: ReturnType<typeof useQueryClient>,
+  key: readonly unknown[],
+  change: (row: Row) => Row,
+): void {
+  const isRows = ({ queryKey }: { queryKey: readonly unknown[] }) => queryKey.at(-1) === 'rows';
+  client.setQueriesData<Pages<Row>>({ queryKey: key, predicate: isRows }, (data) =>
+    data === undefined
+      ? data
+      : { ...data, pages: data.pages.map((page) => ({ ...page, rows: page.rows.map(change) })) },
+  );
+}

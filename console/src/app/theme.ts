@@ -1,0 +1,38 @@
+import { createTheme, type MantineColorsTuple } from '@mantine/core';
+
+/** The one accent: that of the account pages. */
+const accent: MantineColorsTuple = [
+  '#eef4fb',
+  '#dce8f5',
+  '#b6cfea',
+  '#8cb4e0',
+  '#7fb3ee',
+  '#4d8ad2',
+  '#3c7cc6',
+  '#2c6cb5',
+  '#1f5fa8',
+  '#174a85',
+];
+
+/** A style element of a script is against the policy of the page: what would make one is off, here and for all. */
+const STYLELESS = { lockScroll: false } as const;
+
+/** Colours, sizes and defaults of every part. */
+export const theme = createTheme({
+  primaryColor: 'accent',
+  primaryShade: { light: 8, dark: 4 },
+  autoContrast: true,
+  colors: { accent },
+  fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif",
+  fontFamilyMonospace: "ui-monospace, 'SF Mono', 'Cascadia Mono', Consolas, monospace",
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  components: {
+    Modal: { defaultProps: { ...STYLELESS, centered: true, transitionProps: { duration: 100 } } },
+    Drawer: { defaultProps: { ...STYLELESS, transitionProps: { duration: 100 } } },
+    Button: { defaultProps: { size: 'sm' } },
+    Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
+    Menu: { defaultProps: { shadow: 'md', transitionProps: { duration: 80 } } },
+    Popover: { defaultProps: { shadow: 'md', transitionProps: { duration: 80 } } },
+  },
+});

@@ -1,0 +1,43 @@
+import '@mantine/core/styles.css';
+import '@mantine/notifications/styles.css';
+import 'virtual:theme.css';
+import './app/base.css';
+import { MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { AssayError } from './api/client.ts';
+import { router } from './app/router.tsx';
+import { ShortcutsProvider } from './app/shortcuts.tsx';
+import { theme } from './app/theme.ts';
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // The server told what is wrong; asking again would change nothing.
+      retry: (count, error) => !(error instanceof AssayError) && count < 2,
+      refetchOnWindowFocus: false,
+      staleTime: 10_000,
+    },
+  },
+});
+
+createRoot(document.getElementById('root') as HTMLElement).render(
+  <StrictMode>
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      withCssVariables={false}
+      withGlobalClasses={false}
+    >
+      <QueryClientProvider client={queries}>
+        <Notifications position="bottom-right" />
+        <ShortcutsProvider>
+          <RouterProvider router={router} />
+        </ShortcutsProvider>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

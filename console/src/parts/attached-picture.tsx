@@ -1,0 +1,37 @@
+import { Loader } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { api } from '../api/client.ts';
+
+interface AttachedPictureProps {
+  vulnerability: number;
+  id: number;
+  /** What it shows, for who cannot see it. */
+  alt: string;
+}
+
+/** A picture among the attachments of a vulnerability, which is read with the token and shown from memory. */
+export function AttachedPicture({ vulnerability, id, alt }: AttachedPictureProps) {
+  const { data, error } = useQuery({
+    queryKey: ['vulnerability', vulnerability, 'attachment', id],
+    queryFn: async ({ signal }) => {
+      const { data: content } = await api.GET('/v1/vulnerabilities/{id}/attachments/{attachment_id}', {
+        params: { path: { id: vulnerability, attachment_id: id } },
+        parseAs: 'blob',
+        signal,
+      });
+      return content as unknown as Blob;
+    },
+    staleTime: Infinity,
+  });
+  const [address, setAddress] = useState<string>();
+  useEffect(() => {
+    if (data === undefined) return undefined;
+    const url = URL.createObjectURL(data);
+    setAddress(url);
+    return () => URL.revokeObjectURL(url);
+  }, [data]);
+  if (error !== null) return <span>{alt} (the picture cannot be shown)</span>;
+  if (address === undefined) return <Loader size="sm" aria-label={`Loading ${alt}`} />;
+  return <img src={address} alt={alt} />;
+}

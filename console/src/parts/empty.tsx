@@ -1,0 +1,27 @@
+import { Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+interface EmptyProps {
+  title: string;
+  /** What to do first, in a sentence or two. */
+  children?: ReactNode;
+  /** The button or link that does it. */
+  action?: ReactNode;
+}
+
+/** Stands where nothing is, and says what to do. */
+export function Empty({ title, children, action }: EmptyProps) {
+  return (
+    <Stack align="center" gap="xs" py={64} px="md" ta="center">
+      <Title order={2} size="h4">
+        {title}
+      </Title>
+      {children !== undefined && (
+        <Text c="dimmed" maw={460}>
+          {children}
+        </Text>
+      )}
+      {action}
+    </Stack>
+  );
+}

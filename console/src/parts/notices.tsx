@@ -1,0 +1,56 @@
+import { Button, Group, Text } from '@mantine/core';
+import { hideNotification, showNotification } from '@mantine/notifications';
+import { AssayError } from '../api/client.ts';
+
+interface ToldOptions {
+  /** Takes it back; offered beside the words for ten seconds. */
+  undo?: () => void;
+}
+
+/** Says what happened. */
+export function tell(message: string, { undo }: ToldOptions = {}): void {
+  const id = `notice-${Math.random()}`;
+  showNotification({
+    id,
+    autoClose: undo === undefined ? 4_000 : 10_000,
+    withBorder: true,
+    message: (
+      <Group justify="space-between" wrap="nowrap">
+        <Text size="sm">{message}</Text>
+        {undo !== undefined && (
+          <Button
+            size="compact-sm"
+            variant="light"
+            onClick={() => {
+              hideNotification(id);
+              undo();
+            }}
+          >
+            Undo
+          </Button>
+        )}
+      </Group>
+    ),
+  });
+}
+
+/** Says what failed, in the server's words. What the server finds wrong with a field stands at the field instead. */
+export function tellError(what: string, error: unknown): void {
+  showNotification({
+    color: 'red',
+    withBorder: true,
+    autoClose: 12_000,
+    title: what,
+    message: errorText(error),
+  });
+}
+
+/** @returns what an error says to people */
+export function errorText(error: unknown): string {
+  if (error instanceof AssayError) {
+    const faults = error.faults.map(({ property, message }) => `${property} ${message}`);
+    return faults.length > 0 ? faults.join('; ') : error.message;
+  }
+  if (error instanceof TypeError) return 'The server cannot be reached. Try again in a moment.';
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,45 @@
+import { Tooltip } from '@mantine/core';
+
+const WHOLE = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const MINUTE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const SINCE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const STEPS = [
+  ['second', 60],
+  ['minute', 60],
+  ['hour', 24],
+  ['day', 30],
+] as const;
+
+/** @returns how long ago, or until then: "3 hours ago"; a date where that is a month or more */
+export function sinceText(at: Date, now = Date.now()): string {
+  let amount = (at.getTime() - now) / 1_000;
+  for (const [unit, next] of STEPS) {
+    if (Math.abs(amount) < next) return SINCE.format(Math.round(amount), unit);
+    amount /= next;
+  }
+  return DAY.format(at);
+}
+
+interface TimeProps {
+  /** As the API writes it. */
+  at: string;
+  /** A day and a minute instead of how long ago. */
+  exact?: boolean;
+}
+
+/** A time in the zone of who reads it, whole on hovering. */
+export function Time({ at, exact = false }: TimeProps) {
+  const date = new Date(at);
+  return (
+    <Tooltip label={WHOLE.format(date)}>
+      <time dateTime={at}>{exact ? MINUTE.format(date) : sinceText(date)}</time>
+    </Tooltip>
+  );
+}
+
+/** A date without a time. */
+export function Day({ on }: { on: string }) {
+  const [year = 0, month = 1, day = 1] = on.split('-').map(Number);
+  return <time dateTime={on}>{DAY.format(new Date(year, month - 1, day))}</time>;
+}

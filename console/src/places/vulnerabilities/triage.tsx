@@ -1,0 +1,234 @@
+import { Button, Group, Modal, Stack, TagsInput, Text, Textarea, UnstyledButton } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { api } from '../../api/client.ts';
+import { statuses, useChangeVulnerabilities } from '../../api/vulnerabilities.ts';
+import { errorText, tell } from '../../parts/notices.tsx';
+import { SEVERITIES, SeverityMark } from '../../parts/severity-mark.tsx';
+import { PersonPicker } from '../../parts/person-picker.tsx';
+import classes from './triage.module.css';
+
+export type TriageKind = 'status' | 'severity' | 'tags' | 'assignee' | 'comment';
+
+interface TriageProps {
+  kind: TriageKind;
+  ids: readonly number[];
+  onClose: () => void;
+}
+
+const TITLES: Readonly<Record<TriageKind, string>> = {
+  status: 'Set the status',
+  severity: 'Set the severity',
+  tags: 'Add tags',
+  assignee: 'Assign to',
+  comment: 'Comment',
+};
+
+/** Asks for the one thing that a key or a button changes, of one vulnerability or of many. */
+export function Triage({ kind, ids, onClose }: TriageProps) {
+  const Form = FORMS[kind];
+  return (
+    <Modal opened onClose={onClose} title={TITLES[kind]} size="sm">
+      <Stack gap="sm">
+        {ids.length > 1 && <Text size="sm">Of {ids.length.toLocaleString()} vulnerabilities.</Text>}
+        <Form ids={ids} onClose={onClose} />
+      </Stack>
+    </Modal>
+  );
+}
+
+type FormProps = Omit<TriageProps, 'kind'>;
+
+function StatusForm({ ids, onClose }: FormProps) {
+  const { data: known = [] } = useQuery(statuses);
+  const change = useChangeVulnerabilities();
+  return (
+    <Choices
+      choices={known.map(({ id, name }) => ({
+        key: String(id),
+        label: name,
+        choose() {
+          change.mutate({ ids, set: { status_id: id }, what: name });
+          onClose();
+        },
+      }))}
+    />
+  );
+}
+
+function SeverityForm({ ids, onClose }: FormProps) {
+  const change = useChangeVulnerabilities();
+  return (
+    <Choices
+      choices={SEVERITIES.map((severity, index) => ({
+        key: String(index + 1),
+        label: <SeverityMark severity={severity} />,
+        choose() {
+          change.mutate({ ids, set: { severity }, what: severity });
+          onClose();
+        },
+      }))}
+    />
+  );
+}
+
+function TagsForm({ ids, onClose }: FormProps) {
+  const [names, setNames] = useState<string[]>([]);
+  const [search, setSearch] = useState('');
+  const change = useChangeVulnerabilities();
+  const { data: found = [] } = useQuery({
+    queryKey: ['tag-names', search],
+    queryFn: async ({ signal }) =>
+      (
+        await api.GET('/v1/vulnerability_tags', {
+          params: { query: { 'filter[search]': search, 'page[size]': 20 } },
+          signal,
+        })
+      ).data.map(({ name }) => name),
+  });
+  return (
+    <Saved
+      label="Add"
+      disabled={names.length === 0}
+      onSave={() => {
+        change.mutate({ ids, set: { add_tags: names }, what: names.join(', ') });
+        onClose();
+      }}
+    >
+      <TagsInput
+        label="Tags"
+        description="A name that is new is created."
+        data-autofocus
+        data={found}
+        value={names}
+        onChange={setNames}
+        searchValue={search}
+        onSearchChange={setSearch}
+        maxTags={50}
+      />
+    </Saved>
+  );
+}
+
+function AssigneeForm({ ids, onClose }: FormProps) {
+  const change = useChangeVulnerabilities();
+  return (
+    <PersonPicker
+      label="Person"
+      onPick={(person) => {
+        change.mutate({
+          ids,
+          set: { assignee_id: person?.id ?? null },
+          what: person === null ? 'Nobody' : (person.name ?? person.email),
+        });
+        onClose();
+      }}
+    />
+  );
+}
+
+function CommentForm({ ids, onClose }: FormProps) {
+  const [text, setText] = useState('');
+  const client = useQueryClient();
+  const send = useMutation({
+    async mutationFn() {
+      for (const id of ids)
+        await api.POST('/v1/vulnerabilities/{id}/comments', {
+          params: { path: { id } },
+          body: { text, internal: false },
+        });
+    },
+    onSuccess() {
+      for (const id of ids) void client.invalidateQueries({ queryKey: ['vulnerability', id] });
+      tell(ids.length === 1 ? 'The comment stands.' : `The comment stands at ${ids.length}.`);
+      onClose();
+    },
+  });
+  return (
+    <Saved label="Send" disabled={text.trim() === ''} busy={send.isPending} onSave={() => send.mutate()}>
+      <Textarea
+        label="Comment"
+        description="Markdown"
+        data-autofocus
+        autosize
+        minRows={4}
+        maxRows={12}
+        value={text}
+        error={send.error === null ? undefined : errorText(send.error)}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+    </Saved>
+  );
+}
+
+const FORMS = {
+  status: StatusForm,
+  severity: SeverityForm,
+  tags: TagsForm,
+  assignee: AssigneeForm,
+  comment: CommentForm,
+} as const;
+
+interface SavedProps {
+  label: string;
+  disabled: boolean;
+  busy?: boolean;
+  onSave: () => void;
+  children: ReactNode;
+}
+
+function Saved({ label, disabled, busy = false, onSave, children }: SavedProps) {
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!disabled) onSave();
+      }}
+    >
+      <Stack gap="sm">
+        {children}
+        <Group justify="flex-end">
+          <Button type="submit" disabled={disabled} loading={busy}>
+            {label}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+interface ChoicesProps {
+  choices: readonly { key: string; label: ReactNode; choose: () => void }[];
+}
+
+/** One of a few, by its number, by the arrow keys or by a click. */
+function Choices({ choices }: ChoicesProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const hear = (event: KeyboardEvent) => {
+    const chosen = choices.find(({ key }) => key === event.key);
+    const buttons = [...(list.current?.querySelectorAll('button') ?? [])];
+    const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (chosen !== undefined) chosen.choose();
+    else if (step !== undefined) buttons[(at + step + buttons.length) % buttons.length]?.focus();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div ref={list} onKeyDown={hear}>
+      {choices.map(({ key, label, choose }, index) => (
+        <UnstyledButton
+          key={key}
+          className={classes.choice}
+          data-autofocus={index === 0 || undefined}
+          onClick={choose}
+        >
+          <span className={classes.key} aria-hidden>
+            {key}
+          </span>
+          {label}
+        </UnstyledButton>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
+import {
+  convertCssVariables,
+  DEFAULT_THEME,
+  defaultCssVariablesResolver,
+  mergeMantineTheme,
+} from '@mantine/core';
+import react from '@vitejs/plugin-react';
+import { defineConfig, type Plugin } from 'vite';
+import { theme } from './src/app/theme.ts';
+
+const OUTPUT = join(import.meta.dirname, '../dist/console');
+
+/** The theme's variables as a stylesheet: the policy of the page takes no style from a script. */
+function themeVariables(): Plugin {
+  const name = 'virtual:theme.css';
+  return {
+    name: 'theme-variables',
+    resolveId: (id) => (id === name ? `\0${name}` : null),
+    load: (id) =>
+      id === `\0${name}`
+        ? convertCssVariables(defaultCssVariablesResolver(mergeMantineTheme(DEFAULT_THEME, theme)), ':root')
+        : null,
+  };
+}
+
+/** Writes each file beside itself in the form in which browsers get it. */
+function packed(): Plugin {
+  return {
+    name: 'packed',
+    writeBundle() {
+      const folder = join(OUTPUT, 'files');
+      for (const name of readdirSync(folder))
+        writeFileSync(join(folder, `${name}.br`), brotliCompressSync(readFileSync(join(folder, name))));
+    },
+  };
+}
+
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/console/',
+  plugins: [react(), themeVariables(), packed()],
+  build: {
+    outDir: OUTPUT,
+    emptyOutDir: true,
+    assetsDir: 'files',
+    // An address with data in it is an outside source to the policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 1_000,
+  },
+});

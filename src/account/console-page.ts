@@ -1,0 +1,93 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { missing } from '../domain/shared/failure.ts';
+import type { RegisterRoutes } from '../http/area-plugin.ts';
+import { Problem } from '../http/problems.ts';
+import { PLACES, signInAddress } from '../pages/addresses.ts';
+import { contentSecurityPolicy, formToken } from '../pages/pages-plugin.tsx';
+
+/** What the console is built to: its page, and what that loads, in `files`. */
+const FOLDER = join(import.meta.dirname, '../../dist/console');
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** Stands in the page where the token of its forms goes. */
+const FORM_TOKEN = '%FORM_TOKEN%';
+
+/** Of attachments, which the console reads with its token. */
+const PICTURES = 'blob:';
+
+interface BuiltFile {
+  type: string;
+  content: Buffer;
+  /** The same by Brotli (RFC 7932). */
+  packed: Buffer;
+}
+
+/**
+ * The console: one page for every address of it, for who signed in. What it shows it reads from the API, with a token that
+ * it gets as an application of this server (`CONSOLE_CLIENT`).
+ */
+export const registerConsole: RegisterRoutes = (app) => {
+  const page = existsSync(join(FOLDER, 'index.html'))
+    ? readFileSync(join(FOLDER, 'index.html'), 'utf8')
+    : undefined;
+  const files = page === undefined ? new Map<string, BuiltFile>() : readFiles(join(FOLDER, 'files'));
+  const show = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    if (request.session?.state !== 'complete') return reply.redirect(signInAddress(request.url), 303);
+    if (page === undefined)
+      throw new Problem('unavailable', 'The console is not built. Run "npm run build", and start again.');
+    return reply
+      .header('content-security-policy', contentSecurityPolicy([], PICTURES))
+      .type('text/html; charset=utf-8')
+      .send(page.replace(FORM_TOKEN, formToken(request, reply)));
+  };
+  const shown = { config: { operation: 'console', access: 'open' }, schema: { hide: true } } as const;
+  app.get('/', shown, show);
+  for (const place of PLACES) {
+    app.get(`/${place}`, shown, show);
+    app.get(`/${place}/*`, shown, show);
+  }
+
+  // The redirect that answers the console's authorization request: it reads the address, and nothing is here.
+  app.get(
+    '/signed-in',
+    { config: { operation: 'console-signed-in', access: 'open' }, schema: { hide: true } },
+    async (_request, reply) => reply.code(204).send(),
+  );
+
+  app.get<{ Params: { name: string } }>(
+    '/console/files/:name',
+    { config: { operation: 'console-file', access: 'unlimited' }, schema: { hide: true } },
+    async (request, reply) => {
+      const file = files.get(request.params.name);
+      if (file === undefined) throw missing('file');
+      const isPacked = /\bbr\b/.test(request.headers['accept-encoding'] ?? '');
+      if (isPacked) reply.header('content-encoding', 'br');
+      return (
+        reply
+          .header('vary', 'accept-encoding')
+          // Its name has a digest of its content.
+          .header('cache-control', 'public, max-age=31536000, immutable')
+          .type(file.type)
+          .send(isPacked ? file.packed : file.content)
+      );
+    },
+  );
+};
+
+function readFiles(folder: string): Map<string, BuiltFile> {
+  const files = new Map<string, BuiltFile>();
+  for (const name of readdirSync(folder)) {
+    const type = TYPES[extname(name)];
+    if (type === undefined) continue;
+    const path = join(folder, name);
+    files.set(name, { type, content: readFileSync(path), packed: readFileSync(`${path}.br`) });
+  }
+  return files;
+}
