@@ -34,7 +34,13 @@ export default async function setup(project: TestProject): Promise<() => void> {
       [compiler, '-p', settings, '--noCheck', '--outDir', join(release, folder)],
       { cwd: ROOT },
     );
-  await Promise.all([compile('tsconfig.client.json', 'dist/client'), compile('tsconfig.build.json', 'dist')]);
+  await Promise.all([
+    compile('tsconfig.client.json', 'dist/client'),
+    compile('tsconfig.build.json', 'dist'),
+    // Into the product's own folder, from which the server of the tests gives it as well.
+    promisify(execFile)(process.execPath, [join(ROOT, 'scripts/prepare-console.js')], { cwd: ROOT }),
+  ]);
+  symlinkSync(join(ROOT, 'dist/console'), join(release, 'dist/console'));
   project.provide('release', release);
   return () => rmSync(release, { recursive: true, force: true });
 }

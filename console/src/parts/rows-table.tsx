@@ -1,5 +1,6 @@
 import { Alert, Button, Checkbox, Skeleton, UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
+import { useElementSize, useMergedRef } from '@mantine/hooks';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { columnVisibilityFeature, type ColumnDef, tableFeatures, useTable } from '@tanstack/react-table';
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from 'react';
@@ -23,8 +24,8 @@ export interface Column<Row> {
   cell: (row: Row) => ReactNode;
   /** Whether the list can be ordered by it, by the name in the API. */
   sort?: string;
-  /** Left out where the window is narrow. */
-  wideOnly?: boolean;
+  /** The least room, in pixels, that the table must have for it; shown in any unless told. */
+  from?: number;
 }
 
 /** Which rows are chosen, by their ids. */
@@ -49,15 +50,16 @@ interface RowsTableProps<Row> {
   /** As the API has it: `title`, or `-title` for the other direction. */
   sort?: string | undefined;
   onSort?: (sort: string) => void;
-  narrow?: boolean;
   /** Shown where there is no row. */
   empty: ReactNode;
 }
 
 /** A list of any length as a table: only the rows that are seen are in the document, and pages are read as they are needed. */
 export function RowsTable<Row extends object>(props: RowsTableProps<Row>) {
-  const { label, list, columns, rowId, rowName, current, onCurrent, onOpen, choice, narrow = false } = props;
+  const { label, list, columns, rowId, rowName, current, onCurrent, onOpen, choice } = props;
   const scroller = useRef<HTMLDivElement>(null);
+  const { ref: frame, width } = useElementSize<HTMLDivElement>();
+  const both = useMergedRef(scroller, frame);
   const virtual = useVirtualizer({
     count: list.total,
     getScrollElement: () => scroller.current,
@@ -73,10 +75,7 @@ export function RowsTable<Row extends object>(props: RowsTableProps<Row>) {
     if (current !== undefined) virtual.scrollToIndex(current);
   }, [current, virtual]);
 
-  const shown = useMemo(
-    () => columns.filter(({ wideOnly }) => !(narrow && wideOnly === true)),
-    [columns, narrow],
-  );
+  const shown = useMemo(() => columns.filter(({ from = 0 }) => from <= width), [columns, width]);
   const definitions = useMemo(
     () =>
       shown.map(({ id, header, cell }): ColumnDef<typeof features, Row> => ({
@@ -103,7 +102,7 @@ export function RowsTable<Row extends object>(props: RowsTableProps<Row>) {
   if (!list.isPending && list.total === 0) return <>{props.empty}</>;
 
   const template = {
-    gridTemplateColumns: `${choice ? '36px ' : ''}${shown.map(({ width }) => width).join(' ')}`,
+    gridTemplateColumns: `${choice ? '36px ' : ''}${shown.map((column) => column.width).join(' ')}`,
   };
   const move = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -122,7 +121,7 @@ export function RowsTable<Row extends object>(props: RowsTableProps<Row>) {
   };
   return (
     <div
-      ref={scroller}
+      ref={both}
       className={classes.scroller}
       role="grid"
       aria-label={label}

@@ -11,14 +11,14 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
   {
     id: 'severity',
     header: 'Severity',
-    width: '116px',
+    width: '112px',
     sort: 'severity',
     cell: ({ severity }) => <SeverityMark severity={severity} />,
   },
   {
     id: 'title',
     header: 'Title',
-    width: 'minmax(220px, 1fr)',
+    width: 'minmax(120px, 3fr)',
     sort: 'title',
     cell: ({ id, title }) => (
       <Anchor component={Link} to={`/vulnerabilities/${id}`} size="sm" c="inherit" fw={500} title={title}>
@@ -29,8 +29,9 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
   {
     id: 'status',
     header: 'Status',
-    width: '160px',
+    width: '156px',
     sort: 'status_id',
+    from: 400,
     cell: ({ status, vulnerability_status }) => (
       <StatusBadge name={status} flow={vulnerability_status.flow_type} />
     ),
@@ -38,8 +39,8 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
   {
     id: 'tags',
     header: 'Tags',
-    width: 'minmax(90px, 200px)',
-    wideOnly: true,
+    width: 'minmax(90px, 1fr)',
+    from: 900,
     cell: ({ tags }) => (
       <Group gap={4} wrap="nowrap">
         {tags.slice(0, 2).map(({ name }) => (
@@ -54,15 +55,15 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
   {
     id: 'assessment',
     header: 'Assessment',
-    width: 'minmax(110px, 200px)',
-    wideOnly: true,
+    width: 'minmax(100px, 0.8fr)',
+    from: 780,
     cell: ({ listing }) => listing.codename,
   },
   {
     id: 'assignee',
     header: 'Assignee',
     width: '140px',
-    wideOnly: true,
+    from: 1000,
     cell: ({ assignee }) => assignee?.name ?? assignee?.email ?? '',
   },
   {
@@ -70,7 +71,7 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     header: 'Due',
     width: '104px',
     sort: 'due_on',
-    wideOnly: true,
+    from: 1100,
     cell: ({ due_on }) => due_on !== null && <Day on={due_on} />,
   },
   {
@@ -78,6 +79,7 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     header: 'Reported',
     width: '112px',
     sort: 'resolved_at',
+    from: 620,
     cell: ({ resolved_at }) => <Time at={resolved_at} />,
   },
 ];
