@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { signInWithPasskey } from '../domain/sign-in/passkey-proofs.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { actOf } from '../http/browser-sessions.ts';
-import { signInAddress } from '../pages/addresses.ts';
+import { HOME, signInAddress } from '../pages/addresses.ts';
 import { Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
@@ -39,7 +39,7 @@ export const registerPasskeySignIn: RegisterRoutes = (app, context) => {
             This passkey cannot sign you in here, or you took too long. Try again, or use your password.
           </Notice>
           <div>
-            <a class="button primary" href={signInAddress(to ?? '/account')}>
+            <a class="button primary" href={signInAddress(to ?? HOME)}>
               Back to sign-in
             </a>
           </div>

@@ -8,7 +8,7 @@ import { MAX_CODE_LENGTH, useTotp } from '../domain/sign-in/totp.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { actOf } from '../http/browser-sessions.ts';
 import { formTargetsOf } from '../oauth/authorization-request.ts';
-import { returnPath, signInAddress } from '../pages/addresses.ts';
+import { HOME, returnPath, signInAddress } from '../pages/addresses.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
@@ -206,5 +206,5 @@ export function pendingSession({ session }: FastifyRequest, now: number): Sessio
 /** Sends on whoever has no business at the second factor: they are through, or have to begin again. */
 export function leave(request: FastifyRequest, reply: FastifyReply, to: string | undefined): FastifyReply {
   const through = request.session?.state === 'complete';
-  return reply.redirect(through ? returnPath(to) : signInAddress(to ?? '/account'), 303);
+  return reply.redirect(through ? returnPath(to) : signInAddress(to ?? HOME), 303);
 }

@@ -15,7 +15,7 @@ import { isFromElsewhere } from '../http/fetch-metadata.ts';
 import { SMALL_BODY } from '../http/json-bodies.ts';
 import { KINDS } from '../http/problem-kinds.ts';
 import { Problem, toProblem } from '../http/problems.ts';
-import { signInAddress } from './addresses.ts';
+import { HOME, signInAddress } from './addresses.ts';
 import { ErrorPage } from './error-page.tsx';
 import { CsrfToken } from './forms.tsx';
 import { SignedIn } from './layout.tsx';
@@ -160,7 +160,7 @@ function sendError(
 ): FastifyReply {
   if (error instanceof SignInNeeded || error instanceof SessionEnded) {
     // A form that was sent too late cannot be sent again by a redirect, so the page that it was on opens.
-    return reply.redirect(signInAddress(request.method === 'GET' ? request.url : '/account'), 303);
+    return reply.redirect(signInAddress(request.method === 'GET' ? request.url : HOME), 303);
   }
   const problem = pageProblem(error);
   if (problem.status >= 500) logFailure(context.log, request.id, problem);

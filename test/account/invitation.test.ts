@@ -57,7 +57,7 @@ describe('An invitation', () => {
     const visitor = newVisitor(server);
     const answer = await accept(visitor, path, { name: '  Ada Lovelace ' });
     expect(answer.status).toBe(303);
-    expect(answer.location).toBe(`${server.origin}/account`);
+    expect(answer.location).toBe(`${server.origin}/`);
     expect((await visitor.get('/account')).text).toContain('Ada Lovelace');
     const user = await row(id);
     expect(user).toMatchObject({ name: 'Ada Lovelace', accepted_at: now });
@@ -81,7 +81,7 @@ describe('An invitation', () => {
     );
     const visitor = newVisitor(server);
     const answer = await accept(visitor, path);
-    expect(answer.location).toBe(`${server.origin}/sign-in/second-factor?to=%2Faccount`);
+    expect(answer.location).toBe(`${server.origin}/sign-in/second-factor?to=%2F`);
     expect((await visitor.get('/account')).status).toBe(303);
   });
 
@@ -107,7 +107,7 @@ describe('An invitation', () => {
     const { token } = await world.token(id);
     expect((await row(id))?.accepted_at).toBeNull();
     const answer = await accept(newVisitor(server), path);
-    expect(answer.location).toBe(`${server.origin}/account`);
+    expect(answer.location).toBe(`${server.origin}/`);
     expect((await newVisitor(server).signIn(email, PASSWORD)).status).toBe(303);
     const call = await server.request('GET', '/v1/assessments/nothing/testing_hours', { token });
     expect(call.status).toBe(404);

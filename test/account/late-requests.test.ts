@@ -97,7 +97,7 @@ describe('While a request waits', () => {
     await resetPassword();
     held.release();
     expectRefused(await late);
-    expect((await thief.get('/account')).location).toBe(`${server.origin}/sign-in`);
+    expect((await thief.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
   });
 
   it('a password that an organization refuses from now on signs nobody in any more', async () => {
@@ -111,7 +111,7 @@ describe('While a request waits', () => {
     await worldOf(server).ssoOnly(organization.uid);
     held.release();
     expectRefused(await late);
-    expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in`);
+    expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
   });
 
   it('a session that ends changes no password any more', async () => {
@@ -138,7 +138,7 @@ describe('While a request waits', () => {
     await server.context.db.write((tx) => endSessions(tx, commandLine(now), owner(), null));
     held.release();
     expectRefused(await late);
-    expect((await thief.get('/account')).location).toBe(`${server.origin}/sign-in`);
+    expect((await thief.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
   });
 
   it('a session that ends changes no second factor any more', async () => {

@@ -289,7 +289,7 @@ describe('A passkey as second factor', () => {
     const account = await accountWithPasskey();
     const half = await newVisitor(server).signIn(account.email, account.password);
     expect(half.location).toContain(SECOND_FACTOR);
-    expect((await prove(account, account.device)).location).toBe(`${server.origin}/account`);
+    expect((await prove(account, account.device)).location).toBe(`${server.origin}/`);
     const sessions = await server.context.db.read
       .selectFrom('sessions')
       .select('method')
@@ -336,7 +336,7 @@ describe('The passkeys of an account', () => {
     expect(await actionsOf(account.id)).toContain('passkey.delete');
     expect((await use(device)).status).toBe(401);
     expect((await newVisitor(server).signIn(account.email, account.password)).location).toBe(
-      `${server.origin}/account`,
+      `${server.origin}/`,
     );
   });
 

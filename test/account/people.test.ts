@@ -342,16 +342,32 @@ describe('Everybody else', () => {
   });
 });
 
-describe('The front page', () => {
-  it('leads a stranger to the sign-in, and who signed in to their account and people', async () => {
-    const stranger = await newVisitor(server).get('/');
-    expect(stranger.status).toBe(200);
-    expect(stranger.text).toContain('href="/sign-in"');
-    expect(stranger.text).toContain('href="/docs"');
-    expect(stranger.text).not.toContain(PATH);
+describe('The console', () => {
+  it('is for who signed in, who come back to where they were going', async () => {
+    const stranger = newVisitor(server);
+    expect((await stranger.get('/')).location).toBe(`${server.origin}/sign-in`);
+    expect((await stranger.get('/vulnerabilities/7?open=8')).location).toBe(
+      `${server.origin}/sign-in?to=%2Fvulnerabilities%2F7%3Fopen%3D8`,
+    );
+    for (const path of ['/', '/vulnerabilities', '/assets/5f0c1e2d', '/people']) {
+      const page = await visitor.get(path);
+      expect([path, page.status, page.text.includes('<div id="root">')]).toEqual([path, 200, true]);
+      expect(page.headers.get('content-security-policy')).toContain("script-src 'self';");
+      expect(page.headers.get('content-security-policy')).toContain("style-src 'self';");
+    }
+  });
+
+  it('loads files that may be kept for ever, packed for who reads that', async () => {
     const { text } = await visitor.get('/');
-    expect(text).toContain('href="/account"');
-    expect(text).toContain(`href="${PATH}"`);
-    expect(text).not.toContain('href="/sign-in"');
+    const script = /src="([^"]+\.js)"/.exec(text)?.[1] ?? '';
+    const file = await newVisitor(server).get(script, { 'accept-encoding': 'br' });
+    expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(file.headers.get('content-encoding')).toBe('br');
+    expect(
+      (await newVisitor(server).get(script, { 'accept-encoding': 'identity' })).headers.get(
+        'content-encoding',
+      ),
+    ).toBeNull();
+    expect((await newVisitor(server).get('/console/files/none.js')).status).toBe(404);
   });
 });

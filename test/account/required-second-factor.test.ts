@@ -160,7 +160,7 @@ describe('An organization that requires a second factor', () => {
     await require(organization, false);
     const after = newVisitor(server);
     const other = await world.account({ organization });
-    expect((await after.signIn(other.email, other.password)).location).toBe(`${server.origin}/account`);
+    expect((await after.signIn(other.email, other.password)).location).toBe(`${server.origin}/`);
   });
 });
 
@@ -175,7 +175,7 @@ describe('Someone who lost every factor', () => {
     expect(had).toMatchObject({ totp: true, passkeys: 0, recoveryCodes: 10 });
     expect((await visitor.get('/account')).status).toBe(303);
     expect((await newVisitor(server).signIn(account.email, account.password)).location).toBe(
-      `${server.origin}/account`,
+      `${server.origin}/`,
     );
     const events = await world.auditEvents();
     const event = events.find(

@@ -58,7 +58,7 @@ describe('A link for a new password', () => {
     const visitor = newVisitor(server);
     const answer = await follow(await newLink(), NEXT, visitor);
     expect(answer.status).toBe(303);
-    expect(answer.location).toBe(`${server.origin}/account`);
+    expect(answer.location).toBe(`${server.origin}/`);
     expect((await visitor.get('/account')).text).toContain(account.email);
     expect((await before.get('/account')).status).toBe(303);
     expect((await newVisitor(server).signIn(account.email, account.password)).status).toBe(401);
@@ -276,7 +276,7 @@ describe('A link for a new password', () => {
     const user = await world.account({ organization: organization.uid });
     const visitor = newVisitor(server);
     const answer = await follow(await newLink(user.id), NEXT, visitor);
-    expect(answer.location).toBe(`${server.origin}/sign-in/second-factor?to=%2Faccount`);
+    expect(answer.location).toBe(`${server.origin}/sign-in/second-factor?to=%2F`);
     expect((await visitor.get('/account')).status).toBe(303);
   });
 

@@ -23,7 +23,7 @@ describe('Sign-in with a password', () => {
     const visitor = newVisitor(server);
     const answer = await visitor.signIn(account.email, account.password);
     expect(answer.status).toBe(303);
-    expect(answer.location).toBe(`${server.origin}/account`);
+    expect(answer.location).toBe(`${server.origin}/`);
     expect(answer.headers.getSetCookie().join()).toMatch(
       /assay-session=\w+; Path=\/; HttpOnly; SameSite=Lax/,
     );
@@ -62,7 +62,7 @@ describe('Sign-in with a password', () => {
   it('sends a browser that did not sign in to the sign-in page', async () => {
     const page = await newVisitor(server).get('/account');
     expect(page.status).toBe(303);
-    expect(page.location).toBe(`${server.origin}/sign-in`);
+    expect(page.location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
   });
 
   it('counts within a window that slides', async () => {
@@ -235,7 +235,7 @@ describe('Sign-in with a password', () => {
     await visitor.signIn(account.email, account.password);
     expect((await visitor.get('/account')).status).toBe(200);
     await server.context.db.write((tx) => banUser(tx, commandLine(now), account.id));
-    expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in`);
+    expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
     expect((await visitor.get('/oauth/authorize')).status).not.toBe(200);
   });
 
@@ -244,6 +244,6 @@ describe('Sign-in with a password', () => {
     const visitor = newVisitor(server);
     await visitor.signIn(account.email, account.password);
     await server.context.db.write((tx) => tx.deleteFrom('users').where('id', '=', account.id).execute());
-    expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in`);
+    expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
   });
 });

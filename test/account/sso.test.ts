@@ -212,7 +212,7 @@ describe('The way to the provider', () => {
     const page = await visitor.open('/sign-in/organization');
     const link = linkIn(await visitor.submit(page, { email: 'a@acme.example' }));
     const begun = await visitor.get(link, { 'sec-fetch-site': site });
-    expect(begun.location).toBe(`${server.origin}/sign-in/organization?to=%2Faccount`);
+    expect(begun.location).toBe(`${server.origin}/sign-in/organization?to=%2F`);
     expect(visitor.cookies.has('assay-single-sign-on')).toBe(false);
     const followed = await visitor.get(link, { 'sec-fetch-site': 'same-origin' });
     expect(followed.location).toContain('/auth?');
@@ -905,7 +905,7 @@ describe('What else an organization can want', () => {
       await name('twofactors', provider);
       const someone = person({}, provider, 'twofactors.example');
       const page = await signIn(someone, { provider });
-      expect(page.location).toBe(`${server.origin}/account`);
+      expect(page.location).toBe(`${server.origin}/`);
       expect(await isSignedIn(page.visitor)).toBe(true);
     } finally {
       await provider.close();

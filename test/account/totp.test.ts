@@ -63,7 +63,7 @@ describe('Setting up an authenticator app', () => {
     expect(wrong.text).toContain('id="code-error"');
     expect(keyOn(wrong)).toBe(secret);
     expect(await newVisitor(server).signIn(account.email, account.password)).toMatchObject({
-      location: `${server.origin}/account`,
+      location: `${server.origin}/`,
     });
 
     const again = { ...wrong, url: form.url };
@@ -118,7 +118,7 @@ describe('Sign-in with a code', () => {
     const visitor = newVisitor(server);
     const half = await visitor.signIn(account.email, account.password, '/account/sessions');
     expect(half.location).toBe(`${server.origin}${SECOND_FACTOR}?to=%2Faccount%2Fsessions`);
-    expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in`);
+    expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
     const cookie = visitor.cookies.get('assay-session');
 
     const page = await visitor.open(`${SECOND_FACTOR}?to=/account/sessions`);
@@ -145,7 +145,7 @@ describe('Sign-in with a code', () => {
     const visitor = await halfSignedIn(account);
     const page = await visitor.open(SECOND_FACTOR);
     const fields = { code: codeAt(account.secret, now), to: 'https://evil.example/' };
-    expect((await visitor.submit(page, fields, SECOND_FACTOR)).location).toBe(`${server.origin}/account`);
+    expect((await visitor.submit(page, fields, SECOND_FACTOR)).location).toBe(`${server.origin}/`);
   });
 
   it('RFC 6238, 5.2: a code is good once, also the one that set the app up', async () => {
@@ -218,7 +218,7 @@ describe('Sign-in with a code', () => {
   it('is for people whose first factor was right a short while ago', async () => {
     const account = await accountWithTotp();
     expect((await newVisitor(server).get(SECOND_FACTOR)).location).toBe(`${server.origin}/sign-in`);
-    expect((await account.owner.get(SECOND_FACTOR)).location).toBe(`${server.origin}/account`);
+    expect((await account.owner.get(SECOND_FACTOR)).location).toBe(`${server.origin}/`);
     const slow = await halfSignedIn(account);
     const page = await slow.open(SECOND_FACTOR);
     now += 900_000;
@@ -256,7 +256,7 @@ describe('Changing second factors', () => {
     expect((await elsewhere.get('/account')).status).toBe(303);
     expect((await eventsOf(account.id)).map(({ action }) => action)).toContain('totp.delete');
     expect(await newVisitor(server).signIn(account.email, account.password)).toMatchObject({
-      location: `${server.origin}/account`,
+      location: `${server.origin}/`,
     });
   });
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { invitationUrl } from '../../src/auth/invitations.ts';
-import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
+import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -48,7 +48,7 @@ describeInBrowser('A link that opens an account', () => {
     expect(await page.getByLabel('Your name').inputValue()).toBe('Ada Example');
     await password.fill(PASSWORD);
     await page.getByRole('button', { name: 'Accept and sign in' }).click();
-    await page.waitForURL('**/account');
+    await openAccount(page);
 
     await page.getByRole('navigation').getByRole('link', { name: 'Tokens' }).click();
     await page.getByLabel('Name', { exact: true }).fill('first script');
@@ -82,7 +82,7 @@ describeInBrowser('A link that opens an account', () => {
       const elsewhere = await open(server.origin);
       await elsewhere.goto('/sign-in');
       await signIn(elsewhere, account);
-      await elsewhere.waitForURL('**/account');
+      await openAccount(elsewhere);
 
       const office = await open(server.origin, { javaScriptEnabled });
       await office.goto('/account');
@@ -97,11 +97,11 @@ describeInBrowser('A link that opens an account', () => {
       await expectCleanAddress(page, javaScriptEnabled);
       await page.getByLabel('New password').fill(PASSWORD);
       await page.getByRole('button', { name: 'Set the password and sign in' }).click();
-      await page.waitForURL('**/account');
+      await openAccount(page);
       await elsewhere.reload();
       expect(new URL(elsewhere.url()).pathname).toBe('/sign-in');
       await signIn(elsewhere, { email: account.email, password: PASSWORD });
-      await elsewhere.waitForURL('**/account');
+      await openAccount(elsewhere);
     },
   );
 

@@ -10,7 +10,7 @@ import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
 import { expectAccessible } from '../harness/accessibility.ts';
 import { type Application, REGISTERED, startApplication } from '../harness/application.ts';
-import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
+import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -66,7 +66,7 @@ async function enter(page: Page, path: string): ReturnType<typeof longAccount> {
   const account = await longAccount();
   await page.goto('/sign-in');
   await signIn(page, account);
-  await page.waitForURL('**/account');
+  await openAccount(page);
   if (path !== '/account') await page.goto(path);
   return account;
 }
@@ -206,10 +206,9 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await page.getByRole('button', { name: 'Make the token' }).click();
     await page.locator('.secret').waitFor();
   },
-  'home-page': async (page) => {
-    await page.goto('/');
-    await expectAccessible(page);
+  console: async (page) => {
     await enter(page, '/');
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
   },
   'people-page': async (page) => {
     const { organization } = await enter(page, '/account/people');

@@ -2,7 +2,7 @@ import { generateSync } from 'otplib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Application, REGISTERED, startApplication } from '../harness/application.ts';
-import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
+import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -57,7 +57,7 @@ describeInBrowser('An authenticator app', () => {
     await page.getByRole('alert').waitFor();
     await page.getByLabel('Code', { exact: true }).fill(nextCode(secret));
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.waitForURL('**/account');
+    await openAccount(page);
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
 
     await page.waitForURL('**/sign-in');
@@ -65,7 +65,7 @@ describeInBrowser('An authenticator app', () => {
     await page.getByText('Use a recovery code').click();
     await page.getByLabel('Recovery code').fill(codes[0] ?? '');
     await page.getByRole('button', { name: 'Sign in with a recovery code' }).click();
-    await page.waitForURL('**/account');
+    await openAccount(page);
   });
 
   it('is asked for on the way to an application, and the way goes on from there', async () => {
@@ -80,7 +80,7 @@ describeInBrowser('An authenticator app', () => {
     const page = await open(server.origin, { others: [application.origin] });
     await page.goto('/sign-in');
     await signIn(page, account);
-    await page.waitForURL('**/account');
+    await openAccount(page);
     await page.goto('/account/security/authenticator');
     const secret = await keyOn(page);
     await page.getByLabel('Code', { exact: true }).fill(nextCode(secret));
@@ -162,7 +162,7 @@ describeInBrowser('A passkey', () => {
     await page.getByText('Nothing came from your device').waitFor();
     await verifies(true);
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await page.waitForURL('**/account');
+    await openAccount(page);
     expect(await page.getByText(account.email).count()).toBeGreaterThan(0);
   });
 
@@ -177,7 +177,7 @@ describeInBrowser('A passkey', () => {
     await page.waitForURL('**/sign-in');
     await signIn(page, account);
     await page.getByRole('button', { name: 'Use a passkey' }).click();
-    await page.waitForURL('**/account');
+    await openAccount(page);
     expect(await page.getByText('with a password and a second factor').count()).toBe(1);
   });
 

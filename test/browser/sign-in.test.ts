@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
+import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -46,7 +46,7 @@ describeInBrowser('Signing in', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.type(account.password);
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/account');
+    await openAccount(page);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await expect.poll(() => new URL(page.url()).hash).toBe('#content');
@@ -64,7 +64,7 @@ describeInBrowser('Signing in', () => {
     expect(await page.evaluate('document.activeElement.id')).toBe('password');
     await password.fill(account.password);
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/account');
+    await openAccount(page);
   });
 
   it('locks the account for this address after ten failures, and lets it in ten minutes later', async () => {
@@ -77,7 +77,7 @@ describeInBrowser('Signing in', () => {
     expect(await page.getByRole('alert').textContent()).toBe(REFUSED);
     now += 10 * 60_000;
     await signIn(page, account);
-    await page.waitForURL('**/account');
+    await openAccount(page);
   });
 
   it('ends at the next click once an admin bans the account', async () => {
@@ -88,7 +88,7 @@ describeInBrowser('Signing in', () => {
     const page = await open(server.origin);
     await page.goto('/sign-in');
     await signIn(page, account);
-    await page.waitForURL('**/account');
+    await openAccount(page);
     const ban = await server.request('DELETE', `/v1/users/${account.id}`, { token: admin.token });
     expect(ban.body).toMatchObject({ id: account.id, banned: true });
     await page.getByRole('link', { name: 'Overview' }).click();
@@ -102,7 +102,7 @@ describeInBrowser('Signing in', () => {
     const page = await open(server.origin);
     await page.goto('/sign-in');
     await signIn(page, account);
-    await page.waitForURL('**/account');
+    await openAccount(page);
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.waitForURL('**/sign-in');
     await page.goBack();

@@ -66,3 +66,9 @@ export async function signIn(
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
+
+/** Goes on to the account, from the console that a sign-in leads to. */
+export async function openAccount(page: Page): Promise<void> {
+  await page.waitForURL((url) => url.pathname === '/');
+  await page.goto('/account');
+}

@@ -31,7 +31,7 @@ export function useConsole(): ConsoleUnderTest {
     async enter(who, path, options) {
       const page = await open(server.origin, options);
       await page.goto(path);
-      await signIn(page, demo.users[who] as DemoAccount);
+      await signIn(page, demo.users[who] as Required<DemoAccount>);
       await page.waitForURL((url) => url.pathname + url.search === path);
       return page;
     },

@@ -229,12 +229,18 @@ describe('The client of the API description', () => {
   };
 
   it('comes with every deployment', async () => {
-    const [commandLineClient, ofDescription] = await listClients(read());
+    const [commandLineClient, ofConsole, ofDescription] = await listClients(read());
     expect(commandLineClient).toMatchObject({
       id: 'assay-cli',
       kind: 'public',
       implicit: false,
       redirectUris: ['http://127.0.0.1/callback'],
+    });
+    expect(ofConsole).toMatchObject({
+      id: 'assay-console',
+      kind: 'public',
+      implicit: false,
+      redirectUris: ['/signed-in'],
     });
     expect(ofDescription).toMatchObject({
       id: 'assay-docs',
