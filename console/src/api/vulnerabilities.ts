@@ -34,12 +34,10 @@ export type VulnerabilityRow = Pick<Vulnerability, (typeof ROW_FIELDS)[number]>;
 export type VulnerabilitySearch = VulnerabilityFilter & { sort?: string };
 
 /** @returns the parameters of operations 15 and 83 for these filters */
-export function filterQuery({ sort: _, ...filter }: VulnerabilitySearch): Record<string, unknown> {
+export function filterQuery(search: VulnerabilitySearch): Record<string, unknown> {
+  const filters = Object.entries(search).filter(([name]) => name !== 'sort');
   return Object.fromEntries(
-    Object.entries(filter).map(([name, value]) => [
-      Array.isArray(value) ? `filter[${name}][]` : `filter[${name}]`,
-      value,
-    ]),
+    filters.map(([name, value]) => [Array.isArray(value) ? `filter[${name}][]` : `filter[${name}]`, value]),
   );
 }
 

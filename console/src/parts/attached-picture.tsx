@@ -1,6 +1,5 @@
 import { Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
 import { api } from '../api/client.ts';
 
 interface AttachedPictureProps {
@@ -24,14 +23,16 @@ export function AttachedPicture({ vulnerability, id, alt }: AttachedPictureProps
     },
     staleTime: Infinity,
   });
-  const [address, setAddress] = useState<string>();
-  useEffect(() => {
-    if (data === undefined) return undefined;
-    const url = URL.createObjectURL(data);
-    setAddress(url);
-    return () => URL.revokeObjectURL(url);
-  }, [data]);
   if (error !== null) return <span>{alt} (the picture cannot be shown)</span>;
-  if (address === undefined) return <Loader size="sm" aria-label={`Loading ${alt}`} />;
-  return <img src={address} alt={alt} />;
+  if (data === undefined) return <Loader size="sm" aria-label={`Loading ${alt}`} />;
+  return (
+    <img
+      alt={alt}
+      ref={(image) => {
+        if (image === null) return undefined;
+        image.src = URL.createObjectURL(data);
+        return () => URL.revokeObjectURL(image.src);
+      }}
+    />
+  );
 }

@@ -157,7 +157,9 @@ function ChosenNames({ kind, values }: Pick<KindProps, 'kind' | 'values'>) {
   const { data } = useQuery({
     queryKey: ['filter-names', kind.name, values],
     queryFn: ({ signal }) =>
-      Promise.all(values.slice(0, 3).map((value) => kind.nameOf?.(value, signal) ?? labelOf(kind, value))),
+      Promise.all(
+        values.slice(0, 3).map(async (value) => kind.nameOf?.(value, signal) ?? labelOf(kind, value)),
+      ),
     staleTime: 60_000,
     placeholderData: keepPreviousData,
   });

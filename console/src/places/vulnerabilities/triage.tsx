@@ -215,10 +215,11 @@ function Choices({ choices }: ChoicesProps) {
     event.preventDefault();
   };
   return (
-    <div ref={list} onKeyDown={hear}>
+    <div ref={list} role="menu" onKeyDown={hear}>
       {choices.map(({ key, label, choose }, index) => (
         <UnstyledButton
           key={key}
+          role="menuitem"
           className={classes.choice}
           data-autofocus={index === 0 || undefined}
           onClick={choose}
