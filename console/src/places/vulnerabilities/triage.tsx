@@ -215,7 +215,7 @@ function Choices({ choices }: ChoicesProps) {
     event.preventDefault();
   };
   return (
-    <div ref={list} role="menu" onKeyDown={hear}>
+    <div ref={list} role="menu" tabIndex={-1} onKeyDown={hear}>
       {choices.map(({ key, label, choose }, index) => (
         <UnstyledButton
           key={key}

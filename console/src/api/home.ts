@@ -1,0 +1,39 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, totalOf } from './client.ts';
+import { filterQuery, type VulnerabilitySearch } from './vulnerabilities.ts';
+
+/** How many vulnerabilities a search finds (operation 15). */
+export const found = (search: VulnerabilitySearch) =>
+  queryOptions({
+    queryKey: ['found', search],
+    queryFn: async ({ signal }) => {
+      const query = { ...filterQuery(search), fields: 'id', 'page[size]': 1 };
+      return totalOf((await api.GET('/v1/vulnerabilities', { params: { query }, signal })).response);
+    },
+  });
+
+/** Hours of testing that began since a time, of all assessments that one reaches (operation 41). */
+export const hoursSince = (since: string) =>
+  queryOptions({
+    queryKey: ['hours-since', since],
+    async queryFn({ signal }) {
+      let hours = 0;
+      const query = { 'filter[since]': since, 'page[size]': 200 };
+      for await (const session of api.rows('/v1/testing_sessions', { params: { query }, signal }))
+        hours += session.hours;
+      return hours;
+    },
+  });
+
+/** Imports that run or wait, the newest first (operation 66). */
+export const runningImports = queryOptions({
+  queryKey: ['imports', 'running'],
+  queryFn: async ({ signal }) =>
+    (
+      await api.GET('/v1/imports', {
+        params: { query: { 'filter[state][]': ['queued', 'running'], 'page[size]': 10 } },
+        signal,
+      })
+    ).data,
+  refetchInterval: 10_000,
+});
