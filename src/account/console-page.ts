@@ -47,7 +47,7 @@ export const registerConsole: RegisterRoutes = (app) => {
       .type('text/html; charset=utf-8')
       .send(page.replace(FORM_TOKEN, formToken(request, reply)));
   };
-  const shown = { config: { operation: 'console', access: 'open' }, schema: { hide: true } } as const;
+  const shown = { config: { operation: 'console-page', access: 'open' }, schema: { hide: true } } as const;
   app.get('/', shown, show);
   for (const place of PLACES) {
     app.get(`/${place}`, shown, show);

@@ -48,7 +48,7 @@ describe('Recovery codes', () => {
   it('sign in once each', async () => {
     const account = await accountWithCodes();
     const [first = '', second = ''] = account.codes;
-    expect((await recover(account, first)).location).toBe(`${server.origin}/account`);
+    expect((await recover(account, first)).location).toBe(`${server.origin}/`);
     expect((await recover(account, first)).status).toBe(401);
     expect((await recover(account, second)).status).toBe(303);
     expect((await account.owner.get(SECURITY)).text).toContain('8 codes are left');

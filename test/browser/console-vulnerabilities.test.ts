@@ -27,10 +27,11 @@ describeInBrowser('The vulnerabilities of the console', () => {
 
   it('are found by what is typed, and the search is in the address', async () => {
     const page = await assay.enter('admin', '/vulnerabilities');
+    const grid = page.getByRole('grid', { name: 'Vulnerabilities' });
+    await grid.getByRole('link').first().waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('Log4Shell');
     await page.waitForURL('**/vulnerabilities?search=Log4Shell');
-    const grid = page.getByRole('grid', { name: 'Vulnerabilities' });
     await grid.getByText('Log4Shell in password reset').waitFor();
     expect(await grid.getByRole('link').allTextContents()).toSatisfy((titles: string[]) =>
       titles.every((title) => title.includes('Log4Shell')),

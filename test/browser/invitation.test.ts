@@ -101,7 +101,7 @@ describeInBrowser('A link that opens an account', () => {
       await elsewhere.reload();
       expect(new URL(elsewhere.url()).pathname).toBe('/sign-in');
       await signIn(elsewhere, { email: account.email, password: PASSWORD });
-      await openAccount(elsewhere);
+      await elsewhere.waitForURL('**/account');
     },
   );
 
@@ -116,7 +116,7 @@ describeInBrowser('A link that opens an account', () => {
     await page.goto(linkFor(invited));
     await page.getByLabel('Choose a password').waitFor();
     await page.getByRole('link', { name: 'Assay', exact: true }).click();
-    await page.waitForURL(`${server.origin}/`);
+    await page.waitForURL(`${server.origin}/sign-in`);
     expect(told.length).toBeGreaterThan(0);
     expect(told.join()).not.toContain(invited.uid);
     await page.goBack();

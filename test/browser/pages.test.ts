@@ -206,7 +206,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await page.getByRole('button', { name: 'Make the token' }).click();
     await page.locator('.secret').waitFor();
   },
-  console: async (page) => {
+  'console-page': async (page) => {
     await enter(page, '/');
     await page.getByRole('heading', { name: 'Home' }).waitFor();
   },

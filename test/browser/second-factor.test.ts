@@ -39,6 +39,7 @@ describeInBrowser('An authenticator app', () => {
     const page = await open(server.origin, { javaScriptEnabled });
     await page.goto('/sign-in');
     await signIn(page, account);
+    await openAccount(page);
     await page.getByRole('link', { name: 'Security' }).click();
     await page.getByRole('link', { name: 'Set up an authenticator app' }).click();
     const qrCode = page.getByRole('img', { name: 'QR code' });

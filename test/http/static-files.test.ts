@@ -76,7 +76,7 @@ describe('A static file', () => {
       const { status, body } = await sendText(
         `GET ${folder}${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
       );
-      expect([200, 302, 400, 403, 404]).toContain(status);
+      expect([200, 302, 303, 400, 403, 404]).toContain(status);
       if (status === 200) expect(body).toContain('<!--');
       expect(errors().length).toBe(before);
     },

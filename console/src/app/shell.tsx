@@ -1,6 +1,5 @@
 import {
   ActionIcon,
-  Avatar,
   Burger,
   Button,
   Drawer,
@@ -22,6 +21,7 @@ import {
   IconServer,
   IconSun,
   IconTags,
+  IconUserCircle,
   IconUsers,
   IconUsersGroup,
 } from '@tabler/icons-react';
@@ -47,11 +47,15 @@ const PLACES = [
 export function Shell() {
   const [menu, { open, close }] = useDisclosure();
   const navigate = useNavigate();
+  const focusSearch = () => document.getElementById('search')?.focus();
   useShortcuts({
     '/': {
-      label: 'Search vulnerabilities',
-      run: () =>
-        void navigate({ to: '/vulnerabilities' }).then(() => document.getElementById('search')?.focus()),
+      label: 'Search',
+      run() {
+        if (document.getElementById('search') === null)
+          void navigate({ to: '/vulnerabilities' }).then(focusSearch);
+        else focusSearch();
+      },
     },
   });
   return (
@@ -126,7 +130,7 @@ function OwnMenu() {
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
         <Button variant="subtle" color="gray" px={6} aria-label="Your account">
-          <Avatar size="sm" color="initials" name={who?.name ?? who?.email ?? ''} />
+          <IconUserCircle size={22} aria-hidden />
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
