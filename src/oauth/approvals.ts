@@ -25,7 +25,8 @@ export async function grantAsRemembered(
   request: FastifyRequest,
   approval: Approval,
 ): Promise<ResponseParameters | undefined> {
-  if (approval.target.client.id === CONSOLE_CLIENT) return grant(context, request, approval, async () => true);
+  if (approval.target.client.id === CONSOLE_CLIENT)
+    return grant(context, request, approval, async () => true);
   const consenter = consenterOf(approval);
   if (!(await hasConsented(context.db.read, consenter, approval.scopes))) return undefined;
   return grant(context, request, approval, (tx) => relyOnConsent(tx, consenter, approval.scopes));

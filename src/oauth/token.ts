@@ -140,7 +140,10 @@ async function redeemCode({ context, client, parameters, act, now }: TokenReques
       if (client.id === CONSOLE_CLIENT) return { access };
       const { scopes, grantId } = found;
       const next = { ...access, scopes, grantId, grantExpiresAt: now + config.grantLifetime };
-      return { access, refreshToken: await issueRefreshToken(tx, by, next, config.refreshTokenLifetime, null) };
+      return {
+        access,
+        refreshToken: await issueRefreshToken(tx, by, next, config.refreshTokenLifetime, null),
+      };
     })
     .catch(refuseWith('invalid_grant'));
   return issued ?? seenAgain();

@@ -89,10 +89,7 @@ async function recordEnd(
   sessionIds: readonly string[],
 ): Promise<void> {
   // What the console got by a session does not outlive it; where another one stands, it gets anew.
-  if (
-    sessionIds.length > 0 &&
-    (await revokeAccessTokens(tx, CONSOLE_CLIENT, user.userId, act.now)) > 0
-  )
+  if (sessionIds.length > 0 && (await revokeAccessTokens(tx, CONSOLE_CLIENT, user.userId, act.now)) > 0)
     await credentialsChanged(tx);
   for (const id of sessionIds) {
     await recordChange(tx, act, {
