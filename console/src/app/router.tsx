@@ -2,6 +2,9 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '
 import { errorText } from '../parts/notices.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Shell } from './shell.tsx';
+import { assessmentSearchOf, assessmentTabOf } from '../places/assessments/search.ts';
+import { groupRoleOf, groupSearchOf } from '../places/groups/search.ts';
+import { peopleSearchOf } from '../places/people/search.ts';
 import { searchOf } from '../places/vulnerabilities/search.ts';
 
 const root = createRootRoute({
@@ -28,7 +31,48 @@ const vulnerabilities = createRoute({
   ),
 });
 
-const places = [home, vulnerabilities];
+const assessments = createRoute({
+  getParentRoute: () => root,
+  path: '/assessments',
+  validateSearch: assessmentSearchOf,
+  component: lazyRouteComponent(() => import('../places/assessments/assessment-list.tsx'), 'AssessmentList'),
+});
+
+const assessmentPage = createRoute({
+  getParentRoute: () => root,
+  path: '/assessments/$uid',
+  validateSearch: assessmentTabOf,
+  component: lazyRouteComponent(() => import('../places/assessments/assessment-page.tsx'), 'AssessmentPage'),
+});
+
+const groups = createRoute({
+  getParentRoute: () => root,
+  path: '/groups',
+  validateSearch: groupSearchOf,
+  component: lazyRouteComponent(() => import('../places/groups/group-list.tsx'), 'GroupList'),
+});
+
+const groupPage = createRoute({
+  getParentRoute: () => root,
+  path: '/groups/$id',
+  validateSearch: groupRoleOf,
+  component: lazyRouteComponent(() => import('../places/groups/group-page.tsx'), 'GroupPage'),
+});
+
+const people = createRoute({
+  getParentRoute: () => root,
+  path: '/people',
+  validateSearch: peopleSearchOf,
+  component: lazyRouteComponent(() => import('../places/people/people-list.tsx'), 'PeopleList'),
+});
+
+const personPage = createRoute({
+  getParentRoute: () => root,
+  path: '/people/$id',
+  component: lazyRouteComponent(() => import('../places/people/person-page.tsx'), 'PersonPage'),
+});
+
+const places = [home, vulnerabilities, assessments, assessmentPage, groups, groupPage, people, personPage];
 
 /** Every address of the console; each place is loaded when somebody goes there. */
 export const router = createRouter({

@@ -1,0 +1,15 @@
+import { queryOptions } from '@tanstack/react-query';
+import type { Organization } from '../../../client/src/description.ts';
+import { api } from './client.ts';
+
+/** Operation 61: for staff those that they look after, for others their own. */
+export const organizations = queryOptions({
+  queryKey: ['organizations'],
+  async queryFn({ signal }) {
+    const found: Organization[] = [];
+    const query = { 'page[size]': 200, 'page[after]': '' };
+    for await (const one of api.rows('/v1/organizations', { params: { query }, signal })) found.push(one);
+    return found.toSorted((one, other) => one.name.localeCompare(other.name));
+  },
+  staleTime: 60_000,
+});

@@ -1,0 +1,61 @@
+import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+interface FormDialogProps {
+  title: string;
+  /** On the button that sends it: "Create". */
+  save: string;
+  onSave: () => void;
+  onClose: () => void;
+  busy?: boolean;
+  disabled?: boolean;
+  /** Whether what it does takes something away. */
+  grave?: boolean;
+  /** What is wrong with none of its fields. */
+  error?: string | undefined;
+  size?: string;
+  children: ReactNode;
+}
+
+/** Asks for something, or whether something is to be done; Enter sends it, Escape closes it. */
+export function FormDialog({
+  title,
+  save,
+  onSave,
+  onClose,
+  busy = false,
+  disabled = false,
+  grave = false,
+  error,
+  size = 'md',
+  children,
+}: FormDialogProps) {
+  return (
+    <Modal opened onClose={onClose} title={title} size={size}>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!disabled && !busy) onSave();
+        }}
+      >
+        <Stack gap="sm">
+          {children}
+          {error !== undefined && (
+            <Alert color="red" role="alert">
+              {error}
+            </Alert>
+          )}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={busy} disabled={disabled} {...(grave ? { color: 'red.8' } : {})}>
+              {save}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,109 @@
+import { ActionIcon, Anchor, Stack, Text } from '@mantine/core';
+import { IconX } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import type { User } from '../../../../client/src/description.ts';
+import { useAccess, useChangeAccess } from '../../api/assessment-access.ts';
+import type { Assessment } from '../../api/client.ts';
+import { findPeople, personName } from '../../api/people.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { type Column, RowsTable } from '../../parts/rows-table.tsx';
+import { SearchedSelect } from '../../parts/searched-select.tsx';
+import classes from './assessment-page.module.css';
+
+/** Who was given access to an assessment (operation 40). */
+export function AccessTab({ assessment }: { assessment: Assessment }) {
+  const { uid, organization_uid } = assessment;
+  const list = useAccess(uid);
+  const { mutate, isPending } = useChangeAccess(uid);
+  const columns = useMemo(
+    (): readonly Column<User>[] => [
+      {
+        id: 'name',
+        header: 'Name',
+        width: 'minmax(100px, 1fr)',
+        cell: (person) => (
+          <Anchor
+            component={Link}
+            to={`/people/${person.id}`}
+            size="sm"
+            c="inherit"
+            fw={500}
+            title={personName(person)}
+          >
+            {personName(person)}
+          </Anchor>
+        ),
+      },
+      {
+        id: 'email',
+        header: 'Address',
+        width: 'minmax(100px, 1fr)',
+        from: 480,
+        cell: ({ email }) => <span title={email}>{email}</span>,
+      },
+      {
+        id: 'state',
+        header: 'State',
+        width: '90px',
+        from: 600,
+        cell: ({ banned, invite_url }) => (banned ? 'Banned' : invite_url == null ? 'Active' : 'Invited'),
+      },
+      {
+        id: 'remove',
+        header: '',
+        width: '36px',
+        cell: (person) => (
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={`Take the access of ${personName(person)}`}
+            onClick={() => mutate({ person, given: false })}
+          >
+            <IconX size={16} />
+          </ActionIcon>
+        ),
+      },
+    ],
+    [mutate],
+  );
+  return (
+    <Stack gap="sm">
+      <SearchedSelect
+        label="Give access to"
+        placeholder="Name or address"
+        choices={['people', organization_uid]}
+        find={async (search, signal) =>
+          (await findPeople(search, signal, organization_uid)).map((person) => ({
+            value: String(person.id),
+            label: person.name == null ? person.email : `${person.name} (${person.email})`,
+          }))
+        }
+        value={null}
+        disabled={isPending}
+        forgets
+        onChange={(person) =>
+          person !== null &&
+          mutate({ person: { id: Number(person.value), email: person.label }, given: true })
+        }
+      />
+      <Text size="xs" c="dimmed">
+        Admins of the organization and staff have access anyway and are not listed.
+      </Text>
+      <div className={classes.table}>
+        <RowsTable
+          label="People with access"
+          list={list}
+          columns={columns}
+          rowId={({ id }) => String(id)}
+          rowName={personName}
+          empty={
+            <Empty title="Nobody was given access">
+              Only admins and staff reach this assessment. Find the people who work on it above.
+            </Empty>
+          }
+        />
+      </div>
+    </Stack>
+  );
+}

@@ -1,0 +1,118 @@
+import { Button, Text } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { type AssessmentSearch, useAssessments } from '../../api/assessments.ts';
+import type { Assessment } from '../../api/client.ts';
+import { useMayCreate } from '../../api/groups.ts';
+import { useShortcuts } from '../../app/shortcuts.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
+import { Place } from '../../parts/place.tsx';
+import { RowsTable } from '../../parts/rows-table.tsx';
+import { AssessmentForm } from './assessment-form.tsx';
+import { COLUMNS } from './columns.tsx';
+import { useAssessmentKinds } from './filter-kinds.ts';
+import { assessmentSearchOf } from './search.ts';
+
+/** The order unless another one is chosen. */
+const NEWEST = '-created_at';
+
+const uidOf = ({ uid }: Assessment) => uid;
+const nameOf = ({ name }: Assessment) => name;
+
+/** The assessments: a table and its filters. */
+export function AssessmentList() {
+  const search = useSearch({ from: '/assessments' });
+  const navigate = useNavigate({ from: '/assessments' });
+  const list = useAssessments({ sort: NEWEST, ...search });
+  const kinds = useAssessmentKinds();
+  const mayCreate = useMayCreate();
+  const [current, setCurrent] = useState<number>();
+  const [creates, setCreates] = useState(false);
+
+  const filter = (change: Record<string, unknown>) => {
+    setCurrent(undefined);
+    void navigate({ search: (now) => assessmentSearchOf({ ...now, ...change }), replace: true });
+  };
+  const open = ({ uid }: { uid: string }) => void navigate({ to: '/assessments/$uid', params: { uid } });
+  const step = (by: number) =>
+    setCurrent(Math.max(0, Math.min(list.loaded - 1, (current ?? (by > 0 ? -1 : 1)) + by)));
+  const row = current === undefined ? undefined : list.at(current);
+  useShortcuts({
+    j: { label: 'Next assessment', run: () => step(1) },
+    k: { label: 'Assessment before', run: () => step(-1) },
+    o: { label: 'Open it', run: () => row && open(row) },
+    ...(mayCreate ? { n: { label: 'New assessment', run: () => setCreates(true) } } : {}),
+  });
+
+  const values = Object.fromEntries(
+    kinds.map(({ name }) => {
+      const value = search[name as keyof AssessmentSearch];
+      return [name, value === undefined ? [] : [value].flat().map(String)];
+    }),
+  );
+  const isFiltered = Object.keys(search).some((name) => name !== 'sort');
+  const create = mayCreate && (
+    <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreates(true)}>
+      New assessment
+    </Button>
+  );
+  return (
+    <Place
+      title="Assessments"
+      fills
+      actions={
+        <>
+          <Text size="sm" c="dimmed" aria-live="polite">
+            {list.isPending ? 'Reading' : `${list.total.toLocaleString()} found`}
+          </Text>
+          {create}
+        </>
+      }
+      tools={
+        <FilterBar
+          kinds={kinds}
+          values={values}
+          // A list is of one group, or of all.
+          onChange={(name, next) => filter({ [name]: name === 'assessment_group_id' ? next.at(-1) : next })}
+          search={search.search}
+          searchLabel="Search names and ids"
+          onSearch={(words) => filter({ search: words })}
+        />
+      }
+    >
+      <RowsTable
+        label="Assessments"
+        list={list}
+        columns={COLUMNS}
+        rowId={uidOf}
+        rowName={nameOf}
+        current={current}
+        onCurrent={setCurrent}
+        onOpen={open}
+        sort={search.sort ?? NEWEST}
+        onSort={(sort) => filter({ sort })}
+        empty={
+          isFiltered ? (
+            <Empty
+              title="None matches"
+              action={
+                <Button variant="light" onClick={() => void navigate({ search: {} })}>
+                  Remove all filters
+                </Button>
+              }
+            />
+          ) : (
+            <Empty title="No assessments yet" action={create}>
+              {mayCreate
+                ? 'An assessment is one engagement: what is tested, by whom, for how long, and what was found. Create the first one.'
+                : 'An assessment is one engagement. Those that you are given access to stand here.'}
+            </Empty>
+          )
+        }
+      />
+      {creates && <AssessmentForm onClose={() => setCreates(false)} onSaved={open} />}
+    </Place>
+  );
+}

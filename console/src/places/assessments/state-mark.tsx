@@ -1,0 +1,31 @@
+import { Group } from '@mantine/core';
+import {
+  IconCircleCheck,
+  IconCircleDashed,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconQuestionMark,
+} from '@tabler/icons-react';
+
+const ICONS: Readonly<Record<string, typeof IconCircleCheck>> = {
+  pending: IconCircleDashed,
+  active: IconPlayerPlay,
+  paused: IconPlayerPause,
+  completed: IconCircleCheck,
+};
+
+/** The state of an assessment, by its shape and its word. */
+export function StateMark({ state }: { state: string }) {
+  const Icon = ICONS[state] ?? IconQuestionMark;
+  return (
+    <Group gap={6} wrap="nowrap" component="span" display="inline-flex" style={{ verticalAlign: 'middle' }}>
+      <Icon size={15} aria-hidden />
+      {stateWord(state)}
+    </Group>
+  );
+}
+
+/** @returns the word of a state: "Active" */
+export function stateWord(state: string): string {
+  return (state[0]?.toUpperCase() ?? '') + state.slice(1);
+}

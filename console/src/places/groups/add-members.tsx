@@ -1,0 +1,155 @@
+import { Button, Group, Modal, Pill, Select, Stack, Text, Textarea } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import {
+  type BatchOutcome,
+  type BatchPerson,
+  type GroupRole,
+  roleName,
+  ROLES,
+  useMemberBatches,
+} from '../../api/group-members.ts';
+import { findPeople, personByAddress } from '../../api/people.ts';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import { errorText, tell } from '../../parts/notices.tsx';
+import { SearchedSelect } from '../../parts/searched-select.tsx';
+import { whoAmI } from '../../session/who.ts';
+import { Outcomes } from './outcomes.tsx';
+
+interface AddMembersProps {
+  id: number;
+  organization: string;
+  onClose: () => void;
+}
+
+/** Addresses that are looked up at the same time. */
+const AT_ONCE = 4;
+
+/** Makes many people members at once: found one by one, or pasted as a list of addresses; each has a result (operation 47). */
+export function AddMembers({ id, organization, onClose }: AddMembersProps) {
+  const { data: who } = useQuery(whoAmI);
+  const [role, setRole] = useState<GroupRole>('assessment_member');
+  const [found, setFound] = useState<readonly BatchPerson[]>([]);
+  const [text, setText] = useState('');
+  const { add } = useMemberBatches(id);
+  const addresses = addressesIn(text);
+  // Staff reach several organizations, of which the group is in one; others have one.
+  const within = who?.staff === true ? organization : undefined;
+  const run = useMutation({
+    async mutationFn(): Promise<BatchOutcome[]> {
+      const looked = await lookUp(addresses, within);
+      const people = new Map([...found, ...looked.people].map((person) => [person.userUid, person]));
+      const outcomes = await add([...people.values()].map((person) => ({ ...person, role })));
+      return [...outcomes, ...looked.unknown];
+    },
+    onSuccess(outcomes) {
+      const added = outcomes.filter(({ outcome }) => outcome === 'done').length;
+      tell(added === 1 ? '1 person added.' : `${added.toLocaleString()} people added.`);
+    },
+  });
+  if (run.data !== undefined)
+    return (
+      <Modal opened onClose={onClose} title="Add people" size="lg">
+        <Stack gap="sm">
+          <Outcomes outcomes={run.data} done="Added" already="Already there" />
+          <Group justify="flex-end">
+            <Button data-autofocus onClick={onClose}>
+              Close
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    );
+  const total = found.length + addresses.length;
+  return (
+    <FormDialog
+      title="Add people"
+      save={total === 1 ? 'Add 1 person' : `Add ${total.toLocaleString()} people`}
+      size="lg"
+      busy={run.isPending}
+      disabled={total === 0}
+      error={run.error === null ? undefined : errorText(run.error)}
+      onSave={() => run.mutate()}
+      onClose={onClose}
+    >
+      <SearchedSelect
+        label="Person"
+        placeholder="Name or address"
+        choices={['people-uids', within ?? '']}
+        find={async (search, signal) =>
+          (await findPeople(search, signal, within)).map(({ uid, name, email }) => ({
+            value: uid,
+            label: name === null || name === undefined ? email : `${name} (${email})`,
+          }))
+        }
+        value={null}
+        forgets
+        onChange={(person) => {
+          if (person === null || found.some(({ userUid }) => userUid === person.value)) return;
+          setFound([...found, { userUid: person.value, name: person.label }]);
+        }}
+      />
+      {found.length > 0 && (
+        <Pill.Group aria-label="People to add">
+          {found.map(({ userUid, name }) => (
+            <Pill
+              key={userUid}
+              withRemoveButton
+              removeButtonProps={{ 'aria-label': `Leave out ${name}` }}
+              onRemove={() => setFound(found.filter((other) => other.userUid !== userUid))}
+            >
+              {name}
+            </Pill>
+          ))}
+        </Pill.Group>
+      )}
+      <Textarea
+        label="Addresses"
+        description="Paste a list: one a line, or with commas, or from a mail program"
+        autosize
+        minRows={3}
+        maxRows={10}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+      {addresses.length > 0 && (
+        <Text size="xs" c="dimmed" aria-live="polite">
+          {addresses.length === 1 ? '1 address' : `${addresses.length.toLocaleString()} addresses`} found in
+          it.
+        </Text>
+      )}
+      <Select
+        label="Role"
+        data={ROLES.map(({ value, label }) => ({ value, label }))}
+        allowDeselect={false}
+        description={`${roleName(role)}: ${ROLES.find(({ value }) => value === role)?.does ?? ''} Who has another role gets this one.`}
+        value={role}
+        onChange={(value) => value !== null && setRole(value as GroupRole)}
+      />
+    </FormDialog>
+  );
+}
+
+/** @returns the addresses in a text that was pasted, each once: of lines, lists with commas, `Name <address>` */
+function addressesIn(text: string): string[] {
+  const found = text.match(/[^\s<>,;"()]+@[^\s<>,;"()]+/g) ?? [];
+  return [...new Map(found.map((address) => [address.toLowerCase(), address])).values()];
+}
+
+/** Finds out who has these addresses. */
+async function lookUp(addresses: readonly string[], organization: string | undefined) {
+  const people: BatchPerson[] = [];
+  const unknown: BatchOutcome[] = [];
+  const { signal } = new AbortController();
+  for (let from = 0; from < addresses.length; from += AT_ONCE) {
+    const some = addresses.slice(from, from + AT_ONCE);
+    const found = await Promise.all(some.map((address) => personByAddress(address, signal, organization)));
+    for (const [at, person] of found.entries()) {
+      const name = some[at] ?? '';
+      if (person === undefined)
+        unknown.push({ name, outcome: 'refused', why: 'Nobody here has this address. Invite them first.' });
+      else people.push({ userUid: person.uid, name });
+    }
+  }
+  return { people, unknown };
+}

@@ -1,0 +1,149 @@
+import { Anchor, Button, Text } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { AssessmentGroup } from '../../api/client.ts';
+import { useGroups } from '../../api/groups.ts';
+import { useShortcuts } from '../../app/shortcuts.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
+import { useOrganizationKind } from '../../parts/organization-kind.ts';
+import { Place } from '../../parts/place.tsx';
+import { type Column, RowsTable } from '../../parts/rows-table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { whoAmI } from '../../session/who.ts';
+import { GroupForm } from './group-form.tsx';
+import { groupSearchOf } from './search.ts';
+
+const COLUMNS: readonly Column<AssessmentGroup>[] = [
+  {
+    id: 'name',
+    header: 'Name',
+    width: 'minmax(120px, 2fr)',
+    cell: ({ id, name }) => (
+      <Anchor component={Link} to={`/groups/${id}`} size="sm" c="inherit" fw={500} title={name}>
+        {name}
+      </Anchor>
+    ),
+  },
+  {
+    id: 'description',
+    header: 'Description',
+    width: 'minmax(100px, 3fr)',
+    from: 700,
+    cell: ({ description }) => <span title={description}>{description}</span>,
+  },
+  {
+    id: 'members',
+    header: 'Members',
+    width: '80px',
+    cell: ({ member_count }) => member_count.toLocaleString(),
+  },
+  {
+    id: 'assessments',
+    header: 'Assessments',
+    width: '104px',
+    from: 420,
+    cell: ({ id, assessment_count }) => (
+      <Anchor
+        size="sm"
+        renderRoot={(props) => <Link to="/assessments" search={{ assessment_group_id: id }} {...props} />}
+      >
+        {assessment_count.toLocaleString()}
+      </Anchor>
+    ),
+  },
+  {
+    id: 'created',
+    header: 'Created',
+    width: '120px',
+    from: 560,
+    cell: ({ created_at }) => <Time at={created_at} />,
+  },
+];
+
+/** The assessment groups. */
+export function GroupList() {
+  const search = useSearch({ from: '/groups' });
+  const navigate = useNavigate({ from: '/groups' });
+  const list = useGroups(search);
+  const kinds = useOrganizationKind();
+  const { data: who } = useQuery(whoAmI);
+  const isAdmin = who?.admin === true;
+  const [current, setCurrent] = useState<number>();
+  const [creates, setCreates] = useState(false);
+  const filter = (change: Record<string, unknown>) => {
+    setCurrent(undefined);
+    void navigate({ search: (now) => groupSearchOf({ ...now, ...change }), replace: true });
+  };
+  const open = ({ id }: AssessmentGroup) => void navigate({ to: '/groups/$id', params: { id: String(id) } });
+  const step = (by: number) =>
+    setCurrent(Math.max(0, Math.min(list.loaded - 1, (current ?? (by > 0 ? -1 : 1)) + by)));
+  const row = current === undefined ? undefined : list.at(current);
+  useShortcuts({
+    j: { label: 'Next group', run: () => step(1) },
+    k: { label: 'Group before', run: () => step(-1) },
+    o: { label: 'Open it', run: () => row && open(row) },
+    ...(isAdmin ? { n: { label: 'New group', run: () => setCreates(true) } } : {}),
+  });
+  const create = isAdmin && (
+    <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreates(true)}>
+      New group
+    </Button>
+  );
+  return (
+    <Place
+      title="Groups"
+      fills
+      actions={
+        <>
+          <Text size="sm" c="dimmed" aria-live="polite">
+            {list.isPending ? 'Reading' : `${list.total.toLocaleString()} found`}
+          </Text>
+          {create}
+        </>
+      }
+      tools={
+        <FilterBar
+          kinds={kinds}
+          values={{ organization_uid: search.organization_uid ?? [] }}
+          onChange={(name, next) => filter({ [name]: next.length === 0 ? undefined : next })}
+          search={search.search}
+          searchLabel="Search names"
+          onSearch={(words) => filter({ search: words })}
+        />
+      }
+    >
+      <RowsTable
+        label="Groups"
+        list={list}
+        columns={COLUMNS}
+        rowId={({ id }) => String(id)}
+        rowName={({ name }) => name}
+        current={current}
+        onCurrent={setCurrent}
+        onOpen={open}
+        empty={
+          Object.keys(search).length > 0 ? (
+            <Empty
+              title="None matches"
+              action={
+                <Button variant="light" onClick={() => void navigate({ search: {} })}>
+                  Remove all filters
+                </Button>
+              }
+            />
+          ) : (
+            <Empty title="No groups yet" action={create}>
+              {isAdmin
+                ? 'A group holds assessments that belong together, and the people who plan and run them. Create the first one.'
+                : 'Groups that you are made a member of stand here.'}
+            </Empty>
+          )
+        }
+      />
+      {creates && <GroupForm onClose={() => setCreates(false)} onSaved={open} />}
+    </Place>
+  );
+}

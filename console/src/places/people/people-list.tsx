@@ -1,0 +1,183 @@
+import { Anchor, Button, Text } from '@mantine/core';
+import { IconUserPlus } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { ListedUser } from '../../../../client/src/description.ts';
+import { PERSON_STATES, personName, usePeople } from '../../api/people.ts';
+import { useShortcuts } from '../../app/shortcuts.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { FilterBar, type FilterKind } from '../../parts/filter-bar.tsx';
+import { useOrganizationKind } from '../../parts/organization-kind.ts';
+import { Place } from '../../parts/place.tsx';
+import { type Column, RowsTable } from '../../parts/rows-table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { whoAmI } from '../../session/who.ts';
+import { InvitePerson } from './invite-person.tsx';
+import { PersonMark } from './person-mark.tsx';
+import { peopleSearchOf } from './search.ts';
+
+const STATE: FilterKind = {
+  name: 'state',
+  label: 'State',
+  options: PERSON_STATES.map((value) => ({
+    value,
+    label: (value[0]?.toUpperCase() ?? '') + value.slice(1),
+  })),
+};
+
+const COLUMNS: readonly Column<ListedUser>[] = [
+  {
+    id: 'name',
+    header: 'Name',
+    width: 'minmax(110px, 1fr)',
+    cell: (person) => (
+      <Anchor
+        component={Link}
+        to={`/people/${person.id}`}
+        size="sm"
+        c="inherit"
+        fw={500}
+        title={personName(person)}
+      >
+        {personName(person)}
+      </Anchor>
+    ),
+  },
+  {
+    id: 'email',
+    header: 'Address',
+    width: 'minmax(110px, 1fr)',
+    from: 560,
+    cell: ({ email }) => <span title={email}>{email}</span>,
+  },
+  {
+    id: 'organization',
+    header: 'Organization',
+    width: '120px',
+    from: 1000,
+    cell: ({ organization_uid }) => organization_uid,
+  },
+  { id: 'state', header: 'State', width: '104px', cell: (person) => <PersonMark person={person} /> },
+  {
+    id: 'role',
+    header: 'Role',
+    width: '72px',
+    from: 440,
+    cell: ({ admin }) => (admin === true ? 'Admin' : 'User'),
+  },
+  {
+    id: 'assessments',
+    header: 'Assessments',
+    width: '104px',
+    from: 760,
+    cell: ({ admin, assessment_ids }) => (admin === true ? 'All' : (assessment_ids?.length ?? 0)),
+  },
+  {
+    id: 'seen',
+    header: 'Last seen',
+    width: '124px',
+    from: 660,
+    cell: ({ last_seen_at }) =>
+      last_seen_at === null || last_seen_at === undefined ? 'Never' : <Time at={last_seen_at} />,
+  },
+];
+
+/** The people of the organization, for its admins and for staff. */
+export function PeopleList() {
+  const { data: who } = useQuery(whoAmI);
+  if (who !== undefined && who.admin !== true)
+    return (
+      <Place title="People">
+        <Empty title="This is for admins">An admin of your organization can invite and ban people.</Empty>
+      </Place>
+    );
+  return who === undefined ? null : <List />;
+}
+
+function List() {
+  const search = useSearch({ from: '/people' });
+  const navigate = useNavigate({ from: '/people' });
+  const list = usePeople(search);
+  const kinds = [STATE, ...useOrganizationKind()];
+  const [current, setCurrent] = useState<number>();
+  const [invites, setInvites] = useState(false);
+  const filter = (change: Record<string, unknown>) => {
+    setCurrent(undefined);
+    void navigate({ search: (now) => peopleSearchOf({ ...now, ...change }), replace: true });
+  };
+  const open = ({ id }: { id: number }) => void navigate({ to: '/people/$id', params: { id: String(id) } });
+  const step = (by: number) =>
+    setCurrent(Math.max(0, Math.min(list.loaded - 1, (current ?? (by > 0 ? -1 : 1)) + by)));
+  const row = current === undefined ? undefined : list.at(current);
+  useShortcuts({
+    j: { label: 'Next person', run: () => step(1) },
+    k: { label: 'Person before', run: () => step(-1) },
+    o: { label: 'Open it', run: () => row && open(row) },
+    n: { label: 'Invite', run: () => setInvites(true) },
+  });
+  const invite = (
+    <Button size="xs" leftSection={<IconUserPlus size={14} aria-hidden />} onClick={() => setInvites(true)}>
+      Invite
+    </Button>
+  );
+  return (
+    <Place
+      title="People"
+      fills
+      actions={
+        <>
+          <Text size="sm" c="dimmed" aria-live="polite">
+            {list.isPending ? 'Reading' : `${list.total.toLocaleString()} found`}
+          </Text>
+          {invite}
+        </>
+      }
+      tools={
+        <FilterBar
+          kinds={kinds}
+          values={{
+            state: search.state === undefined ? [] : [search.state],
+            organization_uid: search.organization_uid ?? [],
+          }}
+          onChange={(name, next) =>
+            // Somebody is in one state.
+            filter({ [name]: name === 'state' ? next.at(-1) : next.length === 0 ? undefined : next })
+          }
+          search={search.search}
+          searchLabel="Search names and addresses"
+          onSearch={(words) => filter({ search: words })}
+        />
+      }
+    >
+      <RowsTable
+        label="People"
+        list={list}
+        columns={COLUMNS}
+        rowId={({ id }) => String(id)}
+        rowName={personName}
+        current={current}
+        onCurrent={setCurrent}
+        onOpen={open}
+        empty={
+          Object.keys(search).length > 0 ? (
+            <Empty
+              title="None matches"
+              action={
+                <Button variant="light" onClick={() => void navigate({ search: {} })}>
+                  Remove all filters
+                </Button>
+              }
+            />
+          ) : (
+            <Empty title="Nobody is here yet" action={invite}>
+              Invite the people who test and those who fix. Each gets a link by which they choose how to sign
+              in.
+            </Empty>
+          )
+        }
+      />
+      {invites && <InvitePerson onClose={() => setInvites(false)} />}
+    </Place>
+  );
+}

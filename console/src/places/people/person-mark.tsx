@@ -1,0 +1,19 @@
+import { Group } from '@mantine/core';
+import { IconBan, IconCircleCheck, IconMail } from '@tabler/icons-react';
+import type { ListedUser } from '../../../../client/src/description.ts';
+
+/** Where somebody stands, by its shape and its word. */
+export function PersonMark({ person: { banned, invite_url } }: { person: Omit<ListedUser, 'uid'> }) {
+  const [Icon, word] =
+    banned === true
+      ? [IconBan, 'Banned']
+      : typeof invite_url === 'string'
+        ? [IconMail, 'Invited']
+        : [IconCircleCheck, 'Active'];
+  return (
+    <Group gap={6} wrap="nowrap" component="span" display="inline-flex" style={{ verticalAlign: 'middle' }}>
+      <Icon size={15} aria-hidden />
+      {word}
+    </Group>
+  );
+}
