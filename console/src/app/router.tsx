@@ -72,7 +72,53 @@ const personPage = createRoute({
   component: lazyRouteComponent(() => import('../places/people/person-page.tsx'), 'PersonPage'),
 });
 
-const places = [home, vulnerabilities, assessments, assessmentPage, groups, groupPage, people, personPage];
+const newVulnerability = createRoute({
+  getParentRoute: () => root,
+  path: '/vulnerabilities/new',
+  validateSearch: ({
+    from,
+    assessment,
+  }: Record<string, unknown>): { from?: number; assessment?: string } => ({
+    ...(typeof from === 'number' ? { from } : {}),
+    ...(typeof assessment === 'string' ? { assessment } : {}),
+  }),
+  component: lazyRouteComponent(
+    () => import('../places/vulnerability/new-vulnerability.tsx'),
+    'NewVulnerability',
+  ),
+});
+
+const oneVulnerability = createRoute({
+  getParentRoute: () => root,
+  path: '/vulnerabilities/$id',
+  component: lazyRouteComponent(
+    () => import('../places/vulnerability/vulnerability-page.tsx'),
+    'VulnerabilityPage',
+  ),
+});
+
+const editVulnerability = createRoute({
+  getParentRoute: () => root,
+  path: '/vulnerabilities/$id/edit',
+  component: lazyRouteComponent(
+    () => import('../places/vulnerability/edit-vulnerability.tsx'),
+    'EditVulnerability',
+  ),
+});
+
+const places = [
+  home,
+  vulnerabilities,
+  newVulnerability,
+  oneVulnerability,
+  editVulnerability,
+  assessments,
+  assessmentPage,
+  groups,
+  groupPage,
+  people,
+  personPage,
+];
 
 /** Every address of the console; each place is loaded when somebody goes there. */
 export const router = createRouter({

@@ -1,0 +1,7 @@
+/**
+ * @param label what it holds
+ * @returns properties of a box that scrolls by itself: it can be reached, and then scrolled, with the keyboard
+ */
+export function scrolled(label: string) {
+  return { tabIndex: 0, role: 'region', 'aria-label': label } as const;
+}
