@@ -165,7 +165,7 @@ export type ImportEnd = Pick<ImportOutcome, 'state' | 'error'> &
   Partial<Pick<ImportOutcome, 'result' | 'skips' | 'preview' | 'reportAt'>> & { progress?: KeptProgress };
 
 /**
- * Writes down how an import ended; its file is nobody's then.
+ * Writes down how an import ended; its file is nobody's then, and its job is out of the queue.
  * @returns the content that nobody needs any more; nothing where it had ended before
  */
 export async function endImport(tx: Transaction, id: number, now: number, end: ImportEnd): Promise<string[]> {
@@ -193,6 +193,8 @@ export async function endImport(tx: Transaction, id: number, now: number, end: I
     })
     .where('id', '=', id)
     .execute();
+  // Whoever reads that it has ended may undo it at once, by a job of the same key.
+  await tx.deleteFrom('jobs').where('key', '=', importJobKey(id)).execute();
   const unused = row.blob_key === null ? [] : [row.blob_key];
   await releaseContents(tx, unused);
   await recordChange(

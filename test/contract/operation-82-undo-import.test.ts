@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { endedImport, startImport } from '../harness/imports.ts';
+import { expectProblem } from '../harness/problems.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+import { host, port, report } from '../importers/reports.ts';
+
+const SITE = 'https://shop.example/';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let assessment: { id: number; uid: string };
+let admin: TestUser;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  assessment = await world.assessment(organization.uid);
+  admin = await world.user({ organization: organization.uid, admin: true });
+});
+
+/** A report of Nuclei of a day of November 2025, with a result for each of these templates. */
+const nuclei = (day: number, ...templates: string[]) =>
+  templates
+    .map((template) =>
+      JSON.stringify({
+        'template-id': template,
+        type: 'http',
+        host: 'shop.example',
+        'matched-at': `${SITE}${template}`,
+        timestamp: `2025-11-${String(day).padStart(2, '0')}T10:00:00Z`,
+        info: { name: `Title of ${template}`, severity: 'high' },
+      }),
+    )
+    .join('\n');
+
+const get = async (path: string) => (await server.request('GET', path, { token: admin.token })).body;
+const undo = (id: number, { token } = admin) => server.request('POST', `/v1/imports/${id}/undo`, { token });
+async function imported(content: string, fields: Record<string, string> = {}) {
+  const started = await startImport(server, admin.token, content, {
+    assessment_id: assessment.uid,
+    targets: SITE,
+    ...fields,
+  });
+  expect(started.status).toBe(202);
+  const ended = await endedImport(server, admin.token, started.body.id);
+  expect(ended.state).toBe('succeeded');
+  return ended;
+}
+async function undone(id: number) {
+  const { status, body } = await undo(id);
+  expect([status, body.id, body.undone]).toEqual([202, id, null]);
+  return endedImport(server, admin.token, id, (job) => job.undone !== null);
+}
+/** What the assessment has: title, status, whether it is closed, and when and by which import it was seen last. */
+async function findings() {
+  const rows: any[] = await get(`/v1/vulnerabilities?filter[assessment_id][]=${assessment.uid}`);
+  return rows
+    .map((row) => [
+      row.title.replace('Title of ', ''),
+      row.status_id,
+      row.closed_at !== null,
+      row.last_seen_at.slice(0, 10),
+      row.last_import_id,
+    ])
+    .sort();
+}
+const count = async () => (await get(`/v1/assessments/${assessment.uid}`)).vulnerability_count;
+
+describe('Operation 82: undo an import', () => {
+  it('takes away what the second of two alone made, and has what the first said again', async () => {
+    const first = await imported(nuclei(10, 'stays', 'again'));
+    const before = await findings();
+    const second = await imported(nuclei(11, 'again', 'new'));
+    expect(second.result).toMatchObject({ findings_created: 1, findings_seen_again: 1, findings_gone: 1 });
+    expect(await count()).toBe(3);
+
+    const ended = await undone(second.id);
+    expect(ended.undone).toEqual({
+      at: ended.undone.at,
+      findings: 1,
+      assets: 0,
+      statuses: 0,
+      kept: 0,
+    });
+    expect(ended).toEqual({ ...second, undone: ended.undone });
+    expect(await findings()).toEqual(before);
+    expect(before.map((row) => row.at(-1))).toEqual([first.id, first.id]);
+    expect(await count()).toBe(2);
+    const actions = (await world.auditEvents())
+      .filter(({ object_type: type, object_id: of }) => type === 'import' && of === String(second.id))
+      .map(({ action, user_id: by, after }) => [
+        action,
+        by,
+        action === 'import.undo' ? JSON.parse(after ?? '') : null,
+      ]);
+    expect(actions).toEqual([
+      ['import.start', admin.id, null],
+      ['import.end', admin.id, null],
+      ['import.undo', admin.id, { findings: 1, assets: 0, statuses: 0, kept: 0 }],
+    ]);
+  });
+
+  it('sets back what `when_gone=fix` fixed, and what was reopened, but not what a person did since', async () => {
+    const first = await imported(nuclei(10, 'back', 'goes', 'goes-too', 'mine'));
+    const ids = new Map<string, number>(
+      (await get(`/v1/vulnerabilities?filter[import_id][]=${first.id}`)).map((row: any) => [
+        row.title,
+        row.id,
+      ]),
+    );
+    const set = async (template: string, status: number) => {
+      const path = `/v1/vulnerabilities/${ids.get(`Title of ${template}`)}`;
+      const { status: answered } = await server.request('PATCH', path, {
+        token: admin.token,
+        body: { status_id: status },
+      });
+      expect(answered).toBe(200);
+    };
+    const fixed = await imported(nuclei(11, 'goes', 'goes-too', 'mine'), { when_gone: 'fix' });
+    expect(fixed.result).toMatchObject({ findings_gone: 1 });
+    const before = await findings();
+    expect(before.find(([title]) => title === 'back')?.slice(1, 3)).toEqual([5, true]);
+
+    const second = await imported(nuclei(12, 'back'), { when_gone: 'fix' });
+    expect(second.result).toMatchObject({ findings_reopened: 1, findings_gone: 3 });
+    expect((await findings()).map((row) => row[1])).toEqual([2, 5, 5, 5]);
+    await set('mine', 3);
+    const { undone: counts } = await undone(second.id);
+    expect(counts).toMatchObject({ findings: 0, statuses: 3, kept: 1 });
+    expect(await findings()).toEqual(
+      before.map((row) => (row[0] === 'mine' ? [row[0], 3, false, ...row.slice(3)] : row)),
+    );
+    // It counts as never seen: the same bytes do the same again.
+    const again = await imported(nuclei(12, 'back'), { when_gone: 'fix' });
+    expect(again.result).toMatchObject({ findings_reopened: 1, findings_gone: 3 });
+  });
+
+  it('takes away hosts that it made, and lets ports of others stay', async () => {
+    const hosts = (...addresses: string[]) =>
+      report(addresses.map((address) => host(address, port(443))).join(''));
+    const organizationWide = async (content: string) => {
+      const { body } = await startImport(server, admin.token, content);
+      return endedImport(server, admin.token, body.id);
+    };
+    await organizationWide(hosts('192.0.2.1'));
+    const second = await organizationWide(hosts('192.0.2.1', '192.0.2.2'));
+    expect(second.result).toMatchObject({ assets_created: 1 });
+    expect((await undone(second.id)).undone).toMatchObject({ assets: 1, findings: 0 });
+    const assets: any[] = await get('/api/asset/v2/assets?fields=location');
+    expect(assets.map(({ location }) => location)).toEqual(['192.0.2.1']);
+  });
+
+  it('409 before it has ended, while it is being undone, and twice', async () => {
+    const large = report(
+      Array.from({ length: 5_000 }, (_, index) => host(`10.0.${index >> 8}.${index & 255}`, port(80))).join(
+        '',
+      ),
+    );
+    const running = (await startImport(server, admin.token, large)).body.id;
+    const problem = { area: 'v1', status: 409, kind: 'conflict' } as const;
+    expectProblem(server, await undo(running), problem);
+    await endedImport(server, admin.token, running);
+    const both = await Promise.all([undo(running), undo(running)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([202, 409]);
+    const { undone: counts } = await endedImport(server, admin.token, running, (job) => job.undone !== null);
+    expect(counts).toMatchObject({ assets: 5_000, kept: 0 });
+    expectProblem(server, await undo(running), problem);
+  });
+
+  it('is for its starter and admins: 403 for others with access, 404 for who has none', async () => {
+    const [starter, other] = [
+      await world.user({ organization: organization.uid }),
+      await world.user({ organization: organization.uid }),
+    ];
+    for (const { id } of [starter, other]) await world.access(assessment.uid, id);
+    const { body } = await startImport(server, starter.token, nuclei(10, 'theirs'), {
+      assessment_id: assessment.uid,
+    });
+    await endedImport(server, admin.token, body.id);
+    expectProblem(server, await undo(body.id, other), { area: 'v1', status: 403, kind: 'forbidden' });
+    for (const stranger of [
+      await world.user({ organization: organization.uid }),
+      await world.user({ organization: (await world.organization()).uid, admin: true }),
+    ])
+      expect((await undo(body.id, stranger)).status).toBe(404);
+    expect((await undo(body.id, starter)).status).toBe(202);
+    const ended = await endedImport(server, starter.token, body.id, (job) => job.undone !== null);
+    expect(ended.undone).toMatchObject({ findings: 1 });
+  });
+
+  it('lets the assessment be deleted, which has to wait for it (84)', async () => {
+    const remove = () =>
+      server.request('DELETE', `/v1/assessments/${assessment.uid}`, { token: admin.token });
+    const { id } = await imported(nuclei(10, 'alone'));
+    expectProblem(server, await remove(), { area: 'v1', status: 409, kind: 'conflict' });
+    const [row] = await get(`/v1/vulnerabilities?filter[import_id][]=${id}`);
+    await server.request('DELETE', `/v1/vulnerabilities/${row.id}`, { token: admin.token });
+    const refused = await remove();
+    expectProblem(server, refused, { area: 'v1', status: 409, kind: 'conflict' });
+    expect(refused.body.detail).toContain('imports that are not undone');
+    await undone(id);
+    expect((await remove()).status).toBe(204);
+  });
+});
