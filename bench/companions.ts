@@ -232,6 +232,10 @@ async function measureBulk(engine: Engine, server: Server, large: LargeOrganizat
   }
   running = false;
   await others;
+  const inWords = times.map((time) => time.toFixed(0)).join(', ');
+  progress(
+    `${engine}: op30-bulk took ${inWords} ms, and the longest of others' writes ${Math.max(...waits).toFixed(0)} ms`,
+  );
   waits.sort((one, other) => one - other);
   const p99 = waits[Math.floor(waits.length * 0.99)] ?? 0;
   const bound = engine === 'postgres' ? 250 : 1_000;

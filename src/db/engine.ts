@@ -46,8 +46,9 @@ export interface Database {
    * it, so it changes nothing but the database and waits for nothing else.
    * @throws Unavailable when the engine cannot take it now, WriteConflict when others were always faster; whatever
    *   the unit throws, with nothing changed
+   * @param options `large`: it changes thousands of rows, and so is to share no transaction that others have begun
    */
-  write<T>(unit: (tx: Transaction) => Promise<T>): Promise<T>;
+  write<T>(unit: (tx: Transaction) => Promise<T>, options?: { large?: boolean }): Promise<T>;
   /** Applies missing migrations and returns their names. */
   migrate(): Promise<string[]>;
   /**

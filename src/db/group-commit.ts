@@ -16,6 +16,8 @@ export interface GroupConnection {
 }
 
 interface WaitingUnit {
+  /** Whether it begins a transaction, and shares none that others have begun. */
+  isLarge: boolean;
   run(): Promise<unknown>;
   resolve(value: unknown): void;
   reject(reason: unknown): void;
@@ -26,7 +28,8 @@ const MAX_GROUP_MILLISECONDS = 20;
 
 /**
  * Lets the units of work that wait at the same time share one durable commit, so that durability does not cost a
- * disk flush a unit. Units run one after another, each in a savepoint of its own: one that throws undoes only itself.
+ * disk flush a unit. Units run one after another, each but the first in a savepoint of its own: one that throws undoes only
+ * itself.
  * No unit is told of its success before the commit that holds it has returned.
  */
 export class GroupCommit {
@@ -42,10 +45,13 @@ export class GroupCommit {
     this.#connection = connection;
   }
 
-  /** Runs `unit` in the next group. Resolves with its value once that is durable. */
-  submit<T>(unit: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `unit` in the next group. Resolves with its value once that is durable.
+   * @param isLarge whether it changes so much that it is to be the first of a group (ADR 60)
+   */
+  submit<T>(unit: () => Promise<T>, isLarge = false): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ run: unit, resolve: resolve as (value: unknown) => void, reject });
+      this.#waiting.push({ isLarge, run: unit, resolve: resolve as (value: unknown) => void, reject });
       this.#running ??= this.#run();
     });
   }
@@ -81,7 +87,9 @@ export class GroupCommit {
     }
     const started = performance.now();
     const isFull = () =>
-      done.length >= MAX_GROUP_SIZE || performance.now() - started > MAX_GROUP_MILLISECONDS;
+      done.length >= MAX_GROUP_SIZE ||
+      performance.now() - started > MAX_GROUP_MILLISECONDS ||
+      (done.length > 0 && this.#waiting[0]?.isLarge === true);
     try {
       do {
         // One by one: when the group is lost, those that have not begun are still there for the next.
@@ -119,16 +127,21 @@ export class GroupCommit {
       unit.reject(new Unavailable('The database gave up the transaction.'));
       return;
     }
+    // Nothing else is lost with the first: it needs no savepoint, which costs much where a unit changes many pages.
+    const isFirst = done.length === 0;
     try {
-      this.#connection.savepoint();
+      if (!isFirst) this.#connection.savepoint();
       const value = await unit.run();
-      this.#connection.release();
+      if (!isFirst) this.#connection.release();
       done.push({ unit, value });
     } catch (error) {
       unit.reject(this.#connection.translate(error));
       // An engine that ran out of room has rolled back everything, the other units with it.
       if (!this.#connection.inTransaction()) throw error;
-      this.#connection.undo();
+      if (isFirst) {
+        this.#rollback();
+        await this.#connection.begin();
+      } else this.#connection.undo();
     }
   }
 }

@@ -73,7 +73,7 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
     engine: 'sqlite',
     read,
     readLong,
-    write: (unit) => groupCommit.submit(() => unit(write as Transaction)),
+    write: (unit, { large = false } = {}) => groupCommit.submit(() => unit(write as Transaction), large),
     async migrate() {
       await begin();
       try {

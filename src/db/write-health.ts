@@ -20,9 +20,9 @@ export function watchWrites(db: Database): Database {
   /** Why the last write failed, if it did for want of room or of a database. */
   let failure: Unavailable | undefined;
   let nextTry = 0;
-  const write: Database['write'] = async (unit) => {
+  const write: Database['write'] = async (unit, options) => {
     try {
-      const value = await db.write(unit);
+      const value = await db.write(unit, options);
       // It may have changed nothing, or less than most do: the next check tries whether that is all there is room for.
       nextTry = 0;
       return value;

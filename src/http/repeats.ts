@@ -39,6 +39,8 @@ export type Change<Body> = (
     hash?: string;
     /** Does the same in a unit that other requests share: where no answer is kept, which wants one of its own. */
     together?(): Promise<Body | SentAnswer<Body>>;
+    /** It changes thousands of rows. */
+    large?: boolean;
   },
 ) => Promise<SentAnswer<Body>>;
 
@@ -125,32 +127,35 @@ export class Repeats {
     const { db, clock } = this.#context;
     const { repeat } = request;
     if (repeat === undefined)
-      return async (unit, { together } = {}) =>
-        toSentAnswer(await (together === undefined ? db.write(unit) : together()));
+      return async (unit, { together, large = false } = {}) =>
+        toSentAnswer(await (together === undefined ? db.write(unit, { large }) : together()));
     const { id, userId } = repeat;
-    return async (unit, { hash = repeat.hash } = {}) => {
+    return async (unit, { hash = repeat.hash, large = false } = {}) => {
       if (hash === undefined)
         throw new Error('An operation that hashes its body itself has to say the hash.');
       if (this.#running.has(id)) throw stillRuns();
       this.#running.add(id);
       try {
         const now = clock();
-        const done = await db.write(async (tx) => {
-          const [isFree, kept] = await Promise.all([lockRepeat(tx, id), findKeptAnswer(tx, id, now)]);
-          if (!isFree) throw stillRuns();
-          if (kept !== undefined) return kept;
-          const sent = toSentAnswer(await unit(tx));
-          const text = serializeBody(reply, sent.body);
-          const answer = {
-            requestHash: hash,
-            status: reply.statusCode,
-            headers: { ...headers, ...sent.headers },
-            version: sent.version,
-            body: this.#bodyKept(text),
-          };
-          await keepAnswer(tx, userId, id, answer, now);
-          return new SentAnswer(sent.body, sent.version, sent.headers, { text });
-        });
+        const done = await db.write(
+          async (tx) => {
+            const [isFree, kept] = await Promise.all([lockRepeat(tx, id), findKeptAnswer(tx, id, now)]);
+            if (!isFree) throw stillRuns();
+            if (kept !== undefined) return kept;
+            const sent = toSentAnswer(await unit(tx));
+            const text = serializeBody(reply, sent.body);
+            const answer = {
+              requestHash: hash,
+              status: reply.statusCode,
+              headers: { ...headers, ...sent.headers },
+              version: sent.version,
+              body: this.#bodyKept(text),
+            };
+            await keepAnswer(tx, userId, id, answer, now);
+            return new SentAnswer(sent.body, sent.version, sent.headers, { text });
+          },
+          { large },
+        );
         return done instanceof SentAnswer ? done : await this.#answerAgain(done, hash, request, reply);
       } finally {
         this.#running.delete(id);

@@ -77,6 +77,45 @@ describe('Group commit', () => {
     expect(group.statistics()).toMatchObject({ commits: 1, transactions: 2 });
   });
 
+  it('begins again when the first of a group throws, and takes the others', async () => {
+    const { connection, committed, write } = listConnection();
+    const group = new GroupCommit(connection);
+    const reason = new Error('not these');
+    const results = await Promise.allSettled(
+      ['a', 'b', 'c'].map((text) =>
+        group.submit(async () => {
+          write(text);
+          if (text !== 'c') throw reason;
+        }),
+      ),
+    );
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
+    expect(committed).toEqual(['c']);
+    expect(group.statistics()).toMatchObject({ commits: 1, transactions: 1 });
+  });
+
+  it('lets a large unit begin a transaction, without a savepoint, in its turn', async () => {
+    const { connection, committed, write } = listConnection();
+    const within: string[] = [];
+    let savepoints = 0;
+    const group = new GroupCommit({
+      ...connection,
+      savepoint() {
+        savepoints += 1;
+        connection.savepoint();
+      },
+    });
+    const unit = (text: string, isLarge?: boolean) =>
+      group.submit(async () => {
+        write(text);
+        within.push(`${text} ${committed.length}/${savepoints}`);
+      }, isLarge);
+    await Promise.all([unit('a'), unit('b'), unit('large', true), unit('c'), unit('large too', true)]);
+    expect(committed).toEqual(['a', 'b', 'large', 'c', 'large too']);
+    expect(within).toEqual(['a 0/0', 'b 0/1', 'large 2/1', 'c 2/2', 'large too 4/2']);
+    expect(group.statistics()).toMatchObject({ commits: 3, transactions: 5 });
+  });
+
   it('tells no unit of its success when the commit fails', async () => {
     const reason = new Unavailable('disk');
     const { connection, committed, write } = listConnection({ commit: reason });

@@ -41,7 +41,7 @@ describe('An import', () => {
     const running = await startImport(server, user.token, reportOf(MANY), fields);
     expect(running.status).toBe(202);
     const waiting = await startImport(server, user.token, reportOf(1), fields);
-    await endedImport(server, staff.token, running.body.id, (job) => job.state === 'running');
+    await endedImport(server, staff.token, running.body.id, (job) => job.progress.findings > 0);
     const banned = await server.request('DELETE', `/v1/users/${user.id}`, { token: staff.token });
     expect(banned.status).toBe(200);
     const reason = { message: 'The account that started the import was banned.' };
@@ -58,7 +58,7 @@ describe('An import', () => {
     const { uid, user, admin } = await newPlace();
     const fields = { assessment_id: uid };
     const running = await startImport(server, user.token, reportOf(MANY), fields);
-    await endedImport(server, staff.token, running.body.id, (job) => job.state === 'running');
+    await endedImport(server, staff.token, running.body.id, (job) => job.progress.findings > 0);
     const { body: tokens } = await server.request('GET', '/v1/tokens', { token: user.token });
     for (const { id } of tokens) await server.request('DELETE', `/v1/tokens/${id}`, { token: user.token });
     const waiting = await startImport(server, admin.token, reportOf(1), fields);

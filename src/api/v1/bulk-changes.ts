@@ -161,30 +161,33 @@ const declareBulkUpdate = ({ clock }: Context) =>
     handler({ caller, change, body }) {
       const { ids, filter, set, comment, dry_run: dryRun, expected_count: expectedCount, undo } = body;
       const chosen = filter && FILTER.read(filter, 'filter');
-      return change(async (tx) => {
-        const changed = await changeVulnerabilities(
-          tx,
-          { actor: caller, now: clock() },
-          {
-            ids,
-            filter: chosen,
-            comment,
-            dryRun,
-            expectedCount,
-            undo,
-            set: set && {
-              statusId: set.status_id,
-              severity: set.severity,
-              assigneeId: set.assignee_id,
-              dueOn: set.due_on,
-              ...tagsInput(set),
-              addTags: set.add_tags,
-              removeTags: set.remove_tags,
+      return change(
+        async (tx) => {
+          const changed = await changeVulnerabilities(
+            tx,
+            { actor: caller, now: clock() },
+            {
+              ids,
+              filter: chosen,
+              comment,
+              dryRun,
+              expectedCount,
+              undo,
+              set: set && {
+                statusId: set.status_id,
+                severity: set.severity,
+                assigneeId: set.assignee_id,
+                dueOn: set.due_on,
+                ...tagsInput(set),
+                addTags: set.add_tags,
+                removeTags: set.remove_tags,
+              },
             },
-          },
-        );
-        return changedBody(changed, dryRun ?? false);
-      });
+          );
+          return changedBody(changed, dryRun ?? false);
+        },
+        { large: dryRun !== true },
+      );
     },
   });
 

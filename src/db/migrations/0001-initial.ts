@@ -1,5 +1,5 @@
 import { assessmentsTables } from './0001-initial/assessments.ts';
-import { assetCounts, assetsTables } from './0001-initial/assets.ts';
+import { assetsTables } from './0001-initial/assets.ts';
 import { bulkChangesTables } from './0001-initial/bulk-changes.ts';
 import { eventsTables } from './0001-initial/events.ts';
 import { evidenceTables } from './0001-initial/evidence.ts';
@@ -32,7 +32,6 @@ export const initial: Migration = {
     ...importsTables(dialect),
     ...vulnerabilitySearch(dialect),
     ...talliesTables(dialect),
-    ...assetCounts(dialect),
     ...signInTables(dialect),
     ...eventsTables(dialect),
     ...jobsTables(dialect),

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { prepareInsert } from '../../db/bulk.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/portable.ts';
+import { eachPair, isOneOf } from '../../db/portable.ts';
+import { prepareUnread } from '../../db/prepared.ts';
 
 /**
  * What is counted for many who write at once (ADR 37), and the buckets of each:
@@ -34,7 +35,7 @@ const addAmounts = prepareInsert(
 
 /** Changes counts in the unit of work that changes what is counted. Nobody waits for anybody by it. */
 export async function addTallies(tx: Transaction, differences: readonly TallyDifference[]): Promise<void> {
-  await insertDifferences(tx, rowsOf(differences));
+  await addTallyRows(tx, rowsOf(differences));
 }
 
 /** Sums what many changes do to the same counts, so that a unit of work writes each count once. */
@@ -69,10 +70,23 @@ interface Summed {
 /** A difference as it is written. */
 export type DifferenceRow = readonly [kind: string, subject: number, bucket: string, amount: number];
 
-/** The same as `addTallies`, of what is summed already. */
+/** The same as `addTallies`, of what is summed already: each count once. */
 export async function addTallyRows(tx: Transaction, rows: readonly DifferenceRow[]): Promise<void> {
   await insertDifferences(tx, rows);
+  const open = rows.flatMap(([kind, subject, bucket, amount]) =>
+    kind === 'asset' && bucket === 'open' ? [[subject, amount]] : [],
+  );
+  if (open.length > 0) await addOpenOfAssets(tx, { amounts: JSON.stringify(open) });
 }
+
+/** Lists of assets are sorted by their open vulnerabilities, which an index has to know (ADR 45). */
+const addOpenOfAssets = prepareUnread<{ amounts: string }>((tx, p) =>
+  tx
+    .updateTable('assets')
+    .from(eachPair(tx, p.amounts).as('item'))
+    .set({ open_vulnerabilities: sql<number>`assets.open_vulnerabilities + other` })
+    .whereRef('assets.id', '=', sql.ref('one')),
+);
 
 function rowsOf(differences: readonly Summed[]): DifferenceRow[] {
   const sums = new TallySums();

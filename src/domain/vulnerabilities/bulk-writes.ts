@@ -48,7 +48,7 @@ export async function writeStates(
   const sums = new TallySums();
   for await (const some of inPieces(changes, MORE_AT_ONCE)) await countChanges(tx, some, sums);
   // Thousands change few counts. Last, as others write of the same counts meanwhile.
-  for await (const rows of inPieces(sums.rows())) await addTallyRows(tx, rows);
+  for await (const rows of inPieces(sums.rows(), MORE_AT_ONCE)) await addTallyRows(tx, rows);
 }
 
 /** So many are written by statements of their own, which name what they have in common once. */

@@ -116,24 +116,3 @@ export const assetsTables = ({ id, int, text, table, clustered }: Dialect): stri
     primary key (asset_id, observed_state)
   ) ${clustered}`,
 ];
-
-/**
- * Keeps the number of open vulnerabilities of an asset, which lists are sorted by, as the counts have it: whoever changes a
- * count of an asset adds a difference, in whichever room (ADR 45). To be made after the tables of the counts.
- */
-export const assetCounts = ({ engine }: Dialect): string[] =>
-  engine === 'sqlite'
-    ? [
-        `create trigger asset_vulnerabilities after insert on tally_differences
-          when new.kind = 'asset' and new.bucket = 'open' begin
-          update assets set open_vulnerabilities = open_vulnerabilities + new.amount where id = new.subject;
-        end`,
-      ]
-    : [
-        `create function count_asset_vulnerabilities() returns trigger language plpgsql as $$ begin
-          update assets set open_vulnerabilities = open_vulnerabilities + new.amount where id = new.subject;
-          return null;
-        end $$`,
-        `create trigger asset_vulnerabilities after insert on tally_differences for each row
-          when (new.kind = 'asset' and new.bucket = 'open') execute function count_asset_vulnerabilities()`,
-      ];
