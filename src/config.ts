@@ -86,6 +86,8 @@ export interface Config {
   maxAttachments: number;
   /** Largest report that can be imported, as it is sent. */
   maxImportSize: number;
+  /** What the thread of an import may hold in memory, in MiB. */
+  importMemory: number;
   /** Addresses and CIDR blocks of proxies whose `X-Forwarded-*` headers are believed. */
   trustedProxies: readonly string[];
   /** Addresses and CIDR blocks that may read `/metrics`. */
@@ -171,6 +173,7 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
     maxAttachmentSize: integer('ASSAY_MAX_ATTACHMENT_SIZE', 25 * 1024 * 1024, 1_024, 1024 * 1024 * 1024),
     maxAttachments: integer('ASSAY_MAX_ATTACHMENTS', 100, 1, 10_000),
     maxImportSize: integer('ASSAY_MAX_IMPORT_SIZE', 1024 ** 3, 1_024, 16 * 1024 ** 3),
+    importMemory: integer('ASSAY_IMPORT_MEMORY', 512, 64, 65_536),
     trustedProxies: toAddressBlocks('ASSAY_TRUSTED_PROXIES', text('ASSAY_TRUSTED_PROXIES')),
     metricsAllowed: toAddressBlocks(
       'ASSAY_METRICS_ALLOWED',

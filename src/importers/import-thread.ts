@@ -10,8 +10,8 @@ import { runImport } from './ingest.ts';
 import { unpack } from './reading/unpack.ts';
 import type { ReportSource } from './report.ts';
 
-/** In MiB: one that needs more ends with its thread, and the process goes on. */
-const MEMORY = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 16 };
+/** In MiB: nearly all that a run makes is soon thrown away. */
+const NURSERY_SIZE = 16;
 /** In MiB, of each connection: what an import writes lies together, so that it needs few pages again. */
 const PAGE_CACHE = 16;
 /** How long, in ms, a thread that was told to end may take for the unit of work that it is in. */
@@ -25,6 +25,8 @@ export type ThreadProgress = ImportProgress & { bytesRead: number };
 export interface ThreadSetup {
   database: DatabaseConfig;
   attachments: AttachmentStore | undefined;
+  /** In MiB: a run that needs more ends with its thread, and the process goes on. */
+  memory: number;
 }
 
 interface ThreadData extends ThreadSetup {
@@ -41,6 +43,11 @@ class ThreadFailure extends Error {
   override name = 'ThreadFailure';
 }
 
+/** The end of a run that needed more memory than it may have, and would again. */
+export class OutOfMemory extends Error {
+  override name = 'OutOfMemory';
+}
+
 /**
  * Runs an import in a thread with a database handle and a file store of its own, so that nothing of it holds the event loop
  * of this one.
@@ -48,7 +55,7 @@ class ThreadFailure extends Error {
  * @param signals `cancelled` ends the run, which tells what was applied; `left` ends it because it is another's now, or the
  *   process ends
  * @param onProgress told at most twice a second
- * @throws the reason of `left`, ThreadFailure for what is no fault of the report
+ * @throws the reason of `left`, OutOfMemory, ThreadFailure for what else is no fault of the report
  */
 export async function importInThread(
   url: URL,
@@ -57,7 +64,10 @@ export async function importInThread(
   onProgress: (progress: ThreadProgress) => void,
 ): Promise<{ outcome: ImportOutcome; progress: ThreadProgress }> {
   left.throwIfAborted();
-  const worker = new Worker(url, { workerData: data, resourceLimits: MEMORY });
+  const worker = new Worker(url, {
+    workerData: data,
+    resourceLimits: { maxOldGenerationSizeMb: data.memory, maxYoungGenerationSizeMb: NURSERY_SIZE },
+  });
   let end: Exclude<Message, { progress: ThreadProgress; outcome?: never }> | undefined;
   let timer: NodeJS.Timeout | undefined;
   const stop = (): void => {
@@ -73,7 +83,13 @@ export async function importInThread(
         if ('outcome' in message || 'failure' in message) end = message;
         else onProgress(message.progress);
       });
-      worker.on('error', reject);
+      worker.on('error', (error: NodeJS.ErrnoException) =>
+        reject(
+          error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+            ? new OutOfMemory(`An import needed more than ${data.memory} MiB.`, { cause: error })
+            : error,
+        ),
+      );
       worker.on('exit', () => resolve());
     });
   } finally {

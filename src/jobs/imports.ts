@@ -16,7 +16,7 @@ import {
 } from '../domain/imports/import-runs.ts';
 import { discardContents } from '../files/stored-contents.ts';
 import { endOfRights } from '../domain/imports/import-rights.ts';
-import { importInThread, type ThreadProgress } from '../importers/import-thread.ts';
+import { importInThread, OutOfMemory, type ThreadProgress } from '../importers/import-thread.ts';
 import { undoImport } from '../importers/undo.ts';
 import type { JobKind, Run } from './runner.ts';
 
@@ -67,6 +67,14 @@ async function doImport(context: Context, { job, signal }: Run, id: number): Pro
   try {
     await end(await runIt(context, begun, signal));
   } catch (error) {
+    if (error instanceof OutOfMemory) {
+      log.error({ err: error, import: id }, 'an import needed too much memory');
+      return end(
+        failed(
+          `The import needed more than the ${context.config.importMemory} MiB of memory that it may have (ASSAY_IMPORT_MEMORY). What it had applied stays.`,
+        ),
+      );
+    }
     if (signal.aborted || job.attempts < MAX_ATTEMPTS) throw error;
     log.error({ err: error, import: id }, 'an import failed for good');
     await end(failed('The server could not finish the import. Its log has the reason.'));
@@ -99,11 +107,16 @@ async function runIt(context: Context, job: RunnableImport, left: AbortSignal): 
       .finally(() => (writing = undefined));
   };
   try {
-    const { databaseUrl, dataDirectory, requestTimeout: timeout, attachments } = config;
+    const { databaseUrl, dataDirectory, requestTimeout: timeout, attachments, importMemory: memory } = config;
     const database = { databaseUrl, dataDirectory, timeout, pageCache: PAGE_CACHE };
     const url = new URL('importers/import-thread.js', threads);
     const signals = { cancelled: cancelled.signal, left };
-    const { outcome, progress } = await importInThread(url, { database, attachments, job }, signals, keep);
+    const { outcome, progress } = await importInThread(
+      url,
+      { database, attachments, memory, job },
+      signals,
+      keep,
+    );
     const hasLost = outcome.state === 'cancelled' && rightsEnded !== undefined;
     return {
       ...outcome,

@@ -53,3 +53,32 @@ describe('While an import runs', () => {
     expect(ended).toMatchObject({ state: 'succeeded', result: { findings_created: FINDINGS } });
   });
 });
+
+describe('An import that needs more memory than it may have', () => {
+  it('fails at once and says so, and the server goes on', async () => {
+    const small = await startTestServer({ importMemory: 12 });
+    try {
+      const its = worldOf(small);
+      const { uid: organization } = await its.organization();
+      const { uid } = await its.assessment(organization);
+      const { token } = await its.user({ organization, admin: true });
+      const { body } = await startImport(small, token, REPORT, { assessment_id: uid });
+      const ended = await endedImport(small, token, body.id);
+      expect(ended).toMatchObject({
+        state: 'failed',
+        error: { message: expect.stringContaining('more than the 12 MiB of memory') },
+      });
+      expect(await its.auditEvents()).toContainEqual(expect.objectContaining({ action: 'import.end' }));
+      const jobs = await small.context.db.read
+        .selectFrom('jobs')
+        .select('id')
+        .where('kind', '=', 'import')
+        .execute();
+      expect(jobs).toEqual([]);
+      const tried = small.logs().filter((line) => line['import'] === body.id);
+      expect(tried.map(({ msg }) => msg)).toEqual(['an import needed too much memory']);
+    } finally {
+      await small.close();
+    }
+  });
+});
