@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
 import { PHASES, VULNERABILITY_STATUSES } from '../../domain/vulnerabilities/catalogue.ts';
 import { MAX_FINDING } from '../../domain/vulnerabilities/finding.ts';
-import { deleteVulnerability, editVulnerability } from '../../domain/vulnerabilities/vulnerability-edits.ts';
+import { deleteVulnerability } from '../../domain/vulnerabilities/vulnerability-deletion.ts';
+import { editVulnerability } from '../../domain/vulnerabilities/vulnerability-edits.ts';
 import { reportVulnerability, sharedReports } from '../../domain/vulnerabilities/vulnerability-reports.ts';
 import {
   readVulnerability,

@@ -4,7 +4,7 @@ import type { Transaction } from '../../db/engine.ts';
 import { eachPair, isOneOf } from '../../db/portable.ts';
 import { prepare, prepareUnread } from '../../db/prepared.ts';
 import type { PortTable } from '../../db/schema/assets.ts';
-import type { Port } from './ports.ts';
+import { holdAssets, type Port } from './ports.ts';
 
 /** A host asset that is there when a scan comes. */
 export interface KnownHost {
@@ -85,7 +85,7 @@ export const hostsByAddress = prepare<{ organization: number; addresses: readonl
       .where((eb) => isOneOf(db, eb.ref('location'), p.addresses)),
 );
 
-export const portsOfAssets = prepare<{ ids: readonly number[] }, PortTable>((db, p) =>
+const portsOfAssets = prepare<{ ids: readonly number[] }, PortTable>((db, p) =>
   db
     .selectFrom('ports')
     .selectAll()
@@ -144,3 +144,16 @@ export const insertPorts = prepareInsert(
     first_seen = excluded.first_seen,
     last_seen = excluded.last_seen`,
 );
+
+/** @returns the ports of hosts by the id of the asset, which nobody else changes before this unit of work ends */
+export async function lockedPorts(tx: Transaction, ids: readonly number[]): Promise<Map<number, Port[]>> {
+  const ports = new Map<number, Port[]>();
+  if (ids.length === 0) return ports;
+  await holdAssets(tx, { ids });
+  for (const { asset_id, ...port } of await portsOfAssets(tx, { ids })) {
+    const list = ports.get(asset_id);
+    if (list === undefined) ports.set(asset_id, [port]);
+    else list.push(port);
+  }
+  return ports;
+}

@@ -13,11 +13,11 @@ import {
   insertPorts,
   type KnownHost,
   listedAssets,
+  lockedPorts,
   noteAssetsSeen,
   openPortCounts,
   PORT_FACTS,
   portRowOf,
-  portsOfAssets,
 } from './host-scan-statements.ts';
 import {
   firstSight,
@@ -28,7 +28,7 @@ import {
 } from './port-observations.ts';
 import { portTallies } from './organization-ports.ts';
 import { addTallies } from '../shared/tallies.ts';
-import { holdAssets, type Port, recountPorts } from './ports.ts';
+import { recountPorts } from './ports.ts';
 
 /** A host that a scan looked at. */
 export interface ScannedHost extends PortObservations {
@@ -244,7 +244,10 @@ async function addKnownHosts(
   scans: readonly Scan[],
 ): Promise<Pick<ScanOutcome, 'updated' | 'unchanged' | 'closedPorts'>> {
   const outcome = { updated: 0, unchanged: 0, closedPorts: 0 };
-  const known = await lockedPorts(tx, scans);
+  const known = await lockedPorts(
+    tx,
+    scans.map(({ id }) => id),
+  );
   for (const scan of scans) {
     const covered = scan.down === true ? EVERY_PORT : coverage;
     const { rows, before, after, steps, closed } = observe(
@@ -284,18 +287,4 @@ async function withOpenPorts(tx: Transaction, hosts: readonly Scan[]): Promise<I
   const counted = await openPortCounts(tx, { ids: hosts.map(({ id }) => id), state: 'open' });
   const counts = new Map(counted.map(({ id, ports }) => [id, ports]));
   return hosts.map(({ id, uid, address }) => ({ uid, address, openPorts: counts.get(id) ?? 0 }));
-}
-
-/** @returns the ports of hosts by the id of the asset, which nobody else changes before this unit of work ends */
-async function lockedPorts(tx: Transaction, scans: readonly Scan[]): Promise<Map<number, Port[]>> {
-  const ports = new Map<number, Port[]>();
-  if (scans.length === 0) return ports;
-  const ids = scans.map(({ id }) => id);
-  await holdAssets(tx, { ids });
-  for (const { asset_id, ...port } of await portsOfAssets(tx, { ids })) {
-    const list = ports.get(asset_id);
-    if (list === undefined) ports.set(asset_id, [port]);
-    else list.push(port);
-  }
-  return ports;
 }

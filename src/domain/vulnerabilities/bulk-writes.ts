@@ -8,8 +8,7 @@ import { addTallyRows, TallySums } from '../shared/tallies.ts';
 import { inPieces, linksOf, MORE_AT_ONCE, type State, type StateChange } from './bulk-states.ts';
 import { isClosed } from './catalogue.ts';
 import { statusTold } from './reached-vulnerabilities.ts';
-import { recordTimelineOfEach, recordTimelines, type TimelineEntry } from './timeline.ts';
-import { tagsTold } from './vulnerability-edits.ts';
+import { recordTimelineOfEach, recordTimelines, type TimelineEntry, tagsTold } from './timeline.ts';
 import { tallyDifferences } from './vulnerability-tallies.ts';
 
 const insertTaggings = prepareInsert('vulnerability_taggings', {

@@ -100,3 +100,8 @@ export async function recordTimelineOfEach(
   const common = [organizationId, now, kind, actor.userId, textOf(before), textOf(after)];
   await insertAlike(tx, common, vulnerabilityIds);
 }
+
+/** What a timeline tells of tags, which may be gone or renamed when it is read. */
+export function tagsTold(tags: readonly { id: number; name: string }[]): object {
+  return { tags: tags.map(({ id, name }) => ({ id, name })) };
+}
