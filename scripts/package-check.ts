@@ -172,6 +172,7 @@ async function tryOn(version: string, installed: string, folder: string): Promis
     const began = performance.now();
     const origin = await originOf(server);
     const ready = Math.round(performance.now() - began);
+    await openConsole(origin, work);
     const statuses = requests(origin, work, env);
     const wrong = statuses.filter(({ status, expected }) => status !== expected);
     if (wrong.length > 0) fail(`on Node.js ${version}: ${JSON.stringify(wrong)}`);
@@ -185,6 +186,42 @@ async function tryOn(version: string, installed: string, folder: string): Promis
   } finally {
     server.kill('SIGKILL');
   }
+}
+
+/** The console is in the package as built: its page is for who signed in, and what it loads is there. */
+async function openConsole(origin: string, work: string): Promise<void> {
+  const cookies = new Map<string, string>();
+  const visit = async (path: string, form?: Record<string, string>): Promise<Response> => {
+    const response = await fetch(new URL(path, origin), {
+      redirect: 'manual',
+      headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+      ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
+    });
+    for (const cookie of response.headers.getSetCookie()) {
+      const [pair = ''] = cookie.split(';');
+      cookies.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1));
+    }
+    return response;
+  };
+  const begin = await visit('/');
+  if (begin.status !== 303 || begin.headers.get('location') !== '/sign-in')
+    fail(`/ answers ${begin.status} to who is not signed in`);
+  const { users } = JSON.parse(readFileSync(join(work, 'data/demo.json'), 'utf8')) as {
+    users: { admin: { email: string; password: string } };
+  };
+  const { email, password } = users.admin;
+  const csrf = /name="_csrf" value="([^"]+)"/.exec(await (await visit('/sign-in')).text())?.[1] ?? '';
+  const signedIn = await visit('/sign-in', { _csrf: csrf, email, password });
+  if (signedIn.headers.get('location') !== '/') fail(`a sign-in answers ${signedIn.status}`);
+  const page = await (await visit('/')).text();
+  const files = [...page.matchAll(/(?:src|href)="(\/console\/files\/[^"]+)"/g)].map(([, path = '']) => path);
+  if (!files.some((path) => path.endsWith('.js'))) fail(`the console's page has no script: ${page}`);
+  for (const path of files) {
+    const { status } = await visit(path);
+    if (status !== 200) fail(`${path} answers ${status}`);
+  }
+  const former = await visit('/console/files/former.js');
+  if (former.status !== 404) fail(`a file of the console that is none answers ${former.status}`);
 }
 
 /** An import runs in a thread, whose file has to be in the package. */

@@ -20,7 +20,10 @@ const queries = new QueryClient({
       retry: (count, error) => !(error instanceof AssayError) && count < 2,
       refetchOnWindowFocus: false,
       staleTime: 10_000,
+      // Whether there is a network the browser may not know; a server of this machine is reached without one.
+      networkMode: 'always',
     },
+    mutations: { networkMode: 'always' },
   },
 });
 

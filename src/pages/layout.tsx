@@ -46,6 +46,9 @@ export function Page({ title, scripts = [], wide = false, nav, children }: PageP
             </a>
             {session !== null && (
               <div class="who">
+                <a class="console" href="/">
+                  Console
+                </a>
                 <span class="email" title={session.email}>
                   {session.email}
                 </span>

@@ -19,7 +19,8 @@ export async function expectAccessible(page: Page): Promise<void> {
   const found: string[] = [];
   await page.evaluate(axe.source);
   for (const { colorScheme, width } of LOOKS) {
-    await page.emulateMedia({ colorScheme });
+    // A colour on its way to another one is neither.
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.setViewportSize({ width, height: 900 });
     // Every rule runs; what was found to be right is not collected and sent over, which takes as long as the rules.
     const violations = await page.evaluate<AxeResults['violations']>(

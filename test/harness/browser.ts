@@ -8,6 +8,8 @@ export const describeInBrowser = findBrowser() === undefined ? describe.skip : d
 export interface OpenOptions extends BrowserContextOptions {
   /** Origins beside the server's own that the test itself leads the browser to: a client, an identity provider. */
   others?: readonly string[];
+  /** Statuses that the test itself makes the server answer to a script with: the browser tells each as an error. */
+  refusals?: readonly number[];
 }
 
 /** Opens a page in a browser profile of its own: no cookies, no history. */
@@ -37,7 +39,7 @@ export function useBrowser(): OpenPage {
   });
   afterAll(() => browser?.close());
 
-  return async (origin, { others = [], ...options } = {}) => {
+  return async (origin, { others = [], refusals = [], ...options } = {}) => {
     const context = await browser.newContext({ baseURL: origin, ...options });
     context.setDefaultTimeout(30_000);
     context.on('request', (request) => {
@@ -51,6 +53,7 @@ export function useBrowser(): OpenPage {
       // A page that answers with a status of 4xx is told as an error too, and tests say themselves which they expect.
       const isStatus = message.text().startsWith('Failed to load resource: the server responded');
       if (isStatus && message.location().url === message.page()?.url()) return;
+      if (isStatus && refusals.some((status) => message.text().includes(`a status of ${status} `))) return;
       complaints.push(`in the console of ${message.page()?.url()}: ${message.text()}`);
     });
     return context.newPage();

@@ -1,8 +1,8 @@
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { ensureDemo } from '../../src/cli/demo-data.ts';
 import type { DemoAccount, DemoManifest } from '../../src/demo/manifest.ts';
-import { signIn, useBrowser } from './browser.ts';
+import { type OpenOptions, signIn, useBrowser } from './browser.ts';
 import { startTestServer, type TestServer } from './server.ts';
 
 export interface ConsoleUnderTest {
@@ -10,7 +10,7 @@ export interface ConsoleUnderTest {
   server(): TestServer;
   demo(): DemoManifest;
   /** Signs in as one of the accounts of the demo, in a browser profile of its own, and opens a path of the console. */
-  enter(who: keyof DemoManifest['users'], path: string, options?: BrowserContextOptions): Promise<Page>;
+  enter(who: keyof DemoManifest['users'], path: string, options?: OpenOptions): Promise<Page>;
 }
 
 /** A server with the demo data, and a browser that uses its console. See `useBrowser` for what no page may do. */

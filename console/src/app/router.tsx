@@ -1,18 +1,16 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
-import { errorText } from '../parts/notices.tsx';
-import { Empty } from '../parts/empty.tsx';
+import { NothingHere, PlaceFailed } from './failed-places.tsx';
 import { Shell } from './shell.tsx';
 import { assessmentSearchOf, assessmentTabOf } from '../places/assessments/search.ts';
 import { groupRoleOf, groupSearchOf } from '../places/groups/search.ts';
 import { peopleSearchOf } from '../places/people/search.ts';
+import { auditSearch } from '../places/audit/search.ts';
+import { tagsSearch } from '../places/tags/search.ts';
 import { searchOf } from '../places/vulnerabilities/search.ts';
 
 const root = createRootRoute({
   component: Shell,
-  notFoundComponent: () => (
-    <Empty title="Nothing is here">The address may be mistyped, or what it named is gone.</Empty>
-  ),
-  errorComponent: ({ error }) => <Empty title="This could not be shown">{errorText(error)}</Empty>,
+  notFoundComponent: NothingHere,
 });
 
 const home = createRoute({
@@ -106,6 +104,20 @@ const editVulnerability = createRoute({
   ),
 });
 
+const tags = createRoute({
+  getParentRoute: () => root,
+  path: '/tags',
+  validateSearch: tagsSearch,
+  component: lazyRouteComponent(() => import('../places/tags/tags.tsx'), 'Tags'),
+});
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: '/audit',
+  validateSearch: auditSearch,
+  component: lazyRouteComponent(() => import('../places/audit/audit.tsx'), 'Audit'),
+});
+
 const places = [
   home,
   vulnerabilities,
@@ -118,12 +130,15 @@ const places = [
   groupPage,
   people,
   personPage,
+  tags,
+  audit,
 ];
 
 /** Every address of the console; each place is loaded when somebody goes there. */
 export const router = createRouter({
   routeTree: root.addChildren(places),
   defaultPreload: 'intent',
+  defaultErrorComponent: PlaceFailed,
   scrollRestoration: true,
 });
 

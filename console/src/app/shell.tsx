@@ -12,7 +12,6 @@ import {
 import { useDisclosure } from '@mantine/hooks';
 import {
   IconBug,
-  IconBuildingFortress,
   IconClipboardList,
   IconFileImport,
   IconHistory,
@@ -26,29 +25,42 @@ import {
   IconUsersGroup,
 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useNavigate } from '@tanstack/react-router';
+import { Link, Outlet, useNavigate, useRouter } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { sendSignOut } from '../session/sign-out.ts';
 import { whoAmI } from '../session/who.ts';
+import { Mark } from './mark.tsx';
+import { Renewal } from './renewal.tsx';
 import classes from './shell.module.css';
 import { useShortcuts } from './shortcuts.tsx';
 
+/** Each with the letter that leads there after `g`. */
 const PLACES = [
-  { to: '/', label: 'Home', icon: IconHome },
-  { to: '/vulnerabilities', label: 'Vulnerabilities', icon: IconBug },
-  { to: '/assets', label: 'Assets', icon: IconServer },
-  { to: '/assessments', label: 'Assessments', icon: IconClipboardList },
-  { to: '/imports', label: 'Imports', icon: IconFileImport },
-  { to: '/tags', label: 'Tags', icon: IconTags },
-  { to: '/groups', label: 'Groups', icon: IconUsersGroup },
-  { to: '/people', label: 'People', icon: IconUsers, admin: true },
-  { to: '/audit', label: 'Audit', icon: IconHistory, admin: true },
+  { to: '/', key: 'h', label: 'Home', icon: IconHome },
+  { to: '/vulnerabilities', key: 'v', label: 'Vulnerabilities', icon: IconBug },
+  { to: '/assets', key: 'a', label: 'Assets', icon: IconServer },
+  { to: '/assessments', key: 's', label: 'Assessments', icon: IconClipboardList },
+  { to: '/imports', key: 'i', label: 'Imports', icon: IconFileImport },
+  { to: '/tags', key: 't', label: 'Tags', icon: IconTags },
+  { to: '/groups', key: 'g', label: 'Groups', icon: IconUsersGroup },
+  { to: '/people', key: 'p', label: 'People', icon: IconUsers, admin: true },
+  { to: '/audit', key: 'l', label: 'Audit', icon: IconHistory, admin: true },
 ] as const;
 
 /** The frame of the console: the way to its places on the left, whoever is signed in above. */
 export function Shell() {
   const [menu, { open, close }] = useDisclosure();
   const navigate = useNavigate();
+  const places = usePlaces();
+  useFocusOnArrival();
   const focusSearch = () => document.getElementById('search')?.focus();
   useShortcuts({
+    ...Object.fromEntries(
+      places.map(({ to, key, label }) => [
+        `g ${key}`,
+        { label: `Go to ${label}`, run: () => void navigate({ to: to as '/' }) },
+      ]),
+    ),
     '/': {
       label: 'Search',
       run() {
@@ -66,7 +78,7 @@ export function Shell() {
       <header className={classes.header}>
         <Burger size="sm" className={classes.burger} aria-label="Places" opened={menu} onClick={open} />
         <Link to="/" className={classes.brand}>
-          <IconBuildingFortress size={22} aria-hidden />
+          <Mark />
           Assay
         </Link>
         <Group gap="xs" ml="auto" wrap="nowrap">
@@ -85,25 +97,43 @@ export function Shell() {
       <main id="content" className={classes.main} tabIndex={-1}>
         <Outlet />
       </main>
+      <Renewal />
     </div>
   );
 }
 
-function Places({ onGo }: { onGo: () => void }) {
+/** The places of whoever is signed in. */
+function usePlaces() {
   const { data: who } = useQuery(whoAmI);
-  return PLACES.filter((place) => !('admin' in place) || who?.admin === true).map(
-    ({ to, label, icon: Icon }) => (
-      <NavLink
-        key={to}
-        label={label}
-        leftSection={<Icon size={18} aria-hidden />}
-        className={classes.place}
-        renderRoot={(props) => (
-          <Link to={to} activeOptions={{ exact: to === '/' }} {...props} onClick={onGo} />
-        )}
-      />
-    ),
+  return PLACES.filter((place) => !('admin' in place) || who?.admin === true);
+}
+
+/** Whoever went to another place by keys or with a screen reader is at its content, not at the link that led there. */
+function useFocusOnArrival(): void {
+  const router = useRouter();
+  useEffect(
+    () =>
+      router.subscribe('onResolved', ({ fromLocation, pathChanged }) => {
+        const focused = document.activeElement;
+        const content = document.getElementById('content');
+        // What took the focus as it was shown, as a field of a form does, keeps it.
+        if (fromLocation === undefined || !pathChanged || content?.contains(focused) === true) return;
+        if (focused?.closest('[role="dialog"]') == null || focused.closest('nav') !== null) content?.focus();
+      }),
+    [router],
   );
+}
+
+function Places({ onGo }: { onGo: () => void }) {
+  return usePlaces().map(({ to, label, icon: Icon }) => (
+    <NavLink
+      key={to}
+      label={label}
+      leftSection={<Icon size={18} aria-hidden />}
+      className={classes.place}
+      renderRoot={(props) => <Link to={to} activeOptions={{ exact: to === '/' }} {...props} onClick={onGo} />}
+    />
+  ));
 }
 
 function SchemeButton() {
@@ -125,7 +155,6 @@ function SchemeButton() {
 /** Whoever is signed in, and the pages of their account. */
 function OwnMenu() {
   const { data: who } = useQuery(whoAmI);
-  const token = document.querySelector<HTMLMetaElement>('meta[name="form-token"]')?.content ?? '';
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
@@ -155,8 +184,15 @@ function OwnMenu() {
           API
         </Menu.Item>
         <Menu.Divider />
-        <form method="post" action="/sign-out">
-          <input type="hidden" name="_csrf" value={token} />
+        <form
+          method="post"
+          action="/sign-out"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void sendSignOut(event.currentTarget);
+          }}
+        >
+          <input type="hidden" name="_csrf" />
           <Menu.Item component="button" type="submit">
             Sign out
           </Menu.Item>

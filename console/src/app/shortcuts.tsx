@@ -1,8 +1,11 @@
 import { Kbd, Modal, Table, Text } from '@mantine/core';
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react';
 
-/** What keys do, each with the words that the help shows. */
+/** What keys do, each with the words that the help shows: `j`, or two that are pressed one after the other, `g h`. */
 export type Shortcuts = Readonly<Record<string, { label: string; run: () => void }>>;
+
+/** How long the second of two keys is waited for, in milliseconds. */
+const SECOND_KEY_WITHIN = 1_500;
 
 type Layers = Set<{ current: Shortcuts }>;
 const LayersContext = createContext<Layers>(new Set());
@@ -27,6 +30,7 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
   const layers = useMemo<Layers>(() => new Set(), []);
   const [help, setHelp] = useState<Shortcuts | undefined>();
   useEffect(() => {
+    let first = { key: '', until: 0 };
     const hear = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       const target = event.target as HTMLElement;
@@ -37,10 +41,17 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
         event.preventDefault();
         return;
       }
-      const found = [...layers].toReversed().find(({ current }) => Object.hasOwn(current, event.key));
-      if (found === undefined) return;
-      event.preventDefault();
-      found.current[event.key]?.run();
+      const known = [...layers].toReversed();
+      const pressed = event.timeStamp < first.until ? `${first.key} ${event.key}` : event.key;
+      first = { key: '', until: 0 };
+      const found = known.find(({ current }) => Object.hasOwn(current, pressed));
+      if (found !== undefined) {
+        event.preventDefault();
+        found.current[pressed]?.run();
+      } else if (
+        known.some(({ current }) => Object.keys(current).some((key) => key.startsWith(`${pressed} `)))
+      )
+        first = { key: pressed, until: event.timeStamp + SECOND_KEY_WITHIN };
     };
     document.addEventListener('keydown', hear);
     return () => document.removeEventListener('keydown', hear);
@@ -55,7 +66,11 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
             {Object.entries(help ?? {}).map(([key, { label }]) => (
               <Table.Tr key={key}>
                 <Table.Td w={90}>
-                  <Kbd>{key}</Kbd>
+                  {key.split(' ').map((pressed) => (
+                    <Kbd key={pressed} mr={4}>
+                      {pressed}
+                    </Kbd>
+                  ))}
                 </Table.Td>
                 <Table.Td>{label}</Table.Td>
               </Table.Tr>

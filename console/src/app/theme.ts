@@ -1,4 +1,4 @@
-import { createTheme, type MantineColorsTuple } from '@mantine/core';
+import { createTheme, defaultVariantColorsResolver, type MantineColorsTuple } from '@mantine/core';
 
 /** The one accent: that of the account pages. */
 const accent: MantineColorsTuple = [
@@ -17,19 +17,32 @@ const accent: MantineColorsTuple = [
 /** A style element of a script is against the policy of the page: what would make one is off, here and for all. */
 const STYLELESS = { lockScroll: false } as const;
 
+/** What every dialog has: a name for the button that closes it, and a head that is not taken for that of the page. */
+const DIALOG = {
+  ...STYLELESS,
+  closeButtonProps: { 'aria-label': 'Close' },
+  attributes: { header: { role: 'presentation' } },
+} as const;
+
 /** Colours, sizes and defaults of every part. */
 export const theme = createTheme({
   primaryColor: 'accent',
   primaryShade: { light: 8, dark: 4 },
   autoContrast: true,
+  // By the scheme as it is: a colour that a script chose would stay when the scheme changes.
+  variantColorResolver: (input) => ({
+    ...defaultVariantColorsResolver(input),
+    ...(input.variant === 'filled' ? { color: 'light-dark(#ffffff, #0d1620)' } : {}),
+  }),
   colors: { accent },
   fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif",
   fontFamilyMonospace: "ui-monospace, 'SF Mono', 'Cascadia Mono', Consolas, monospace",
   defaultRadius: 'md',
   cursorType: 'pointer',
   components: {
-    Modal: { defaultProps: { ...STYLELESS, centered: true, transitionProps: { duration: 100 } } },
-    Drawer: { defaultProps: { ...STYLELESS, transitionProps: { duration: 100 } } },
+    Modal: { defaultProps: { ...DIALOG, centered: true, transitionProps: { duration: 100 } } },
+    Drawer: { defaultProps: { ...DIALOG, transitionProps: { duration: 100 } } },
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Button: { defaultProps: { size: 'sm' } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
     Menu: { defaultProps: { shadow: 'md', transitionProps: { duration: 80 } } },

@@ -15,6 +15,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { IconChevronLeft, IconPlus, IconSearch, IconX } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
+import classes from './filter-bar.module.css';
 
 /** Something that can be chosen in a filter. */
 export interface Option {
@@ -114,42 +115,26 @@ interface KindProps {
 
 function Chip({ kind, values, onChange }: KindProps) {
   return (
-    <Popover position="bottom-start" width={260} trapFocus>
-      <Popover.Target>
-        <Button
-          size="compact-sm"
-          variant="light"
-          radius="xl"
-          rightSection={
-            <ActionIcon
-              component="span"
-              size="xs"
-              variant="transparent"
-              role="button"
-              aria-label={`Remove the filter ${kind.label}`}
-              tabIndex={0}
-              onClick={(event) => {
-                event.stopPropagation();
-                onChange(kind.name, []);
-              }}
-              onKeyDown={(event) => {
-                if (event.key !== 'Enter' && event.key !== ' ') return;
-                event.preventDefault();
-                event.stopPropagation();
-                onChange(kind.name, []);
-              }}
-            >
-              <IconX size={12} aria-hidden />
-            </ActionIcon>
-          }
-        >
-          {kind.label}: <ChosenNames kind={kind} values={values} />
-        </Button>
-      </Popover.Target>
-      <Popover.Dropdown p="xs">
-        <Choices kind={kind} values={values} onChange={onChange} />
-      </Popover.Dropdown>
-    </Popover>
+    <Group gap={0} wrap="nowrap" className={classes.chip}>
+      <Popover position="bottom-start" width={260} trapFocus>
+        <Popover.Target>
+          <Button size="compact-sm" variant="light" className={classes.chosen}>
+            {kind.label}: <ChosenNames kind={kind} values={values} />
+          </Button>
+        </Popover.Target>
+        <Popover.Dropdown p="xs">
+          <Choices kind={kind} values={values} onChange={onChange} />
+        </Popover.Dropdown>
+      </Popover>
+      <ActionIcon
+        className={classes.remove}
+        variant="light"
+        aria-label={`Remove the filter ${kind.label}`}
+        onClick={() => onChange(kind.name, [])}
+      >
+        <IconX size={12} aria-hidden />
+      </ActionIcon>
+    </Group>
   );
 }
 

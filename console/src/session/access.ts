@@ -1,4 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
+import { untilSignedIn } from './renewals.ts';
 
 /** The application that this is to the server, which asks nobody whether they allow it. */
 const CLIENT_ID = 'assay-console';
@@ -15,10 +16,13 @@ interface Access {
 /** In memory alone: a page that is loaded anew asks for another one. */
 let access: Access | undefined;
 let asking: Promise<Access> | undefined;
+/** Whose page this is, once there was a token. */
+let owner: string | undefined;
 
 /**
  * @returns an access token, by the session of this browser: code with PKCE (RFC 6749, section 4.1; RFC 7636). Where nobody
- *   is signed in the browser goes to sign in and comes back here, and this never resolves.
+ *   is signed in the browser goes to sign in and comes back here, and this never resolves; but on a page that is in use,
+ *   where something may have been typed, it waits until somebody signed in again.
  */
 export async function accessToken(): Promise<string> {
   if (access !== undefined && access.endsAt - SLACK > Date.now()) return access.token;
@@ -54,7 +58,11 @@ async function ask(): Promise<Access> {
   // The redirect is followed here, so that no page is loaded; its address has the answer.
   const { url, status } = await fetch(`/oauth/authorize?${query}`, { cache: 'no-store' });
   const answer = new URL(url);
-  if (answer.pathname === '/sign-in') return signIn();
+  if (answer.pathname === '/sign-in') {
+    if (owner === undefined) return signIn();
+    await untilSignedIn();
+    return ask();
+  }
   const code = answer.searchParams.get('code');
   if (answer.pathname !== REDIRECT_PATH || answer.searchParams.get('state') !== state || code === null)
     throw new Error(
@@ -78,7 +86,20 @@ async function ask(): Promise<Access> {
   };
   if (!response.ok)
     throw new Error(body.error_description ?? `The server gave the console no token (${response.status}).`);
+  const person = ownerOf(body.access_token);
+  if (owner !== undefined && owner !== person) {
+    // Somebody else signed in meanwhile: nothing that was read for the one before is shown to them.
+    location.assign('/');
+    return new Promise(() => undefined);
+  }
+  owner = person;
   return { token: body.access_token, endsAt: Date.now() + body.expires_in * 1_000 };
+}
+
+/** @returns whose a token is (RFC 9068, section 2.2) */
+function ownerOf(token: string): string {
+  const [, claims = ''] = token.split('.');
+  return (JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))) as { sub: string }).sub;
 }
 
 /** 32 random bytes, which over plain http as well a browser has. */

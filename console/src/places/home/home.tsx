@@ -1,91 +1,115 @@
-import { Anchor, Group, Loader, Paper, Progress, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, Loader, Paper, Progress, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { found, hoursSince, runningImports } from '../../api/home.ts';
 import { summary, type VulnerabilitySearch } from '../../api/vulnerabilities.ts';
-import { Empty } from '../../parts/empty.tsx';
 import { errorText } from '../../parts/notices.tsx';
 import { Place } from '../../parts/place.tsx';
 import { SEVERITIES, SeverityMark } from '../../parts/severity-mark.tsx';
 import { Time } from '../../parts/time.tsx';
 import { whoAmI } from '../../session/who.ts';
 import classes from './home.module.css';
+import { Begin } from './begin.tsx';
 import { visitBefore } from './since-visit.ts';
 
 const DaysChart = lazy(() => import('./days-chart.tsx'));
 
 /** The phases that are not closed. */
 const OPEN: VulnerabilitySearch = { phase: ['new', 'open'] };
+const OLDEST: VulnerabilitySearch = { ...OPEN, sort: 'resolved_at' };
 const AGES = [
   ['days_7', 'Up to a week'],
   ['days_30', 'Up to a month'],
-  ['days_90', 'Up to three months'],
+  ['days_90', 'Up to 3 months'],
   ['older', 'Older'],
 ] as const;
 const DAY = 86_400_000;
 /** What is due within this many days is shown as due. */
 const DUE_WITHIN = 7;
 
-/** What is open, what is mine, what is new, and what runs. */
+/** What is mine, what is new, what is open, and what runs. */
 export function Home() {
-  const { data, error } = useQuery(summary(OPEN));
-  const { data: all } = useQuery(summary({}));
-  const total = data && Object.values(data.by_severity).reduce((sum, count) => sum + count, 0);
-  if (error !== null)
-    return (
-      <Place title="Home">
-        <Empty title="This could not be read">{errorText(error)}</Empty>
-      </Place>
-    );
+  const { data: all, error, refetch } = useQuery(summary({}));
+  const isNew = all !== undefined && sumOf(all.by_severity) === 0;
   return (
     <Place title="Home">
+      {isNew && <Begin />}
       <div className={classes.cards}>
-        <Card title="Open by severity" wide>
-          {data === undefined || total === undefined ? (
-            <Skeleton height={150} />
-          ) : (
-            <Stack gap={6}>
-              {SEVERITIES.map((severity) => (
-                <Bar
-                  key={severity}
-                  label={<SeverityMark severity={severity} />}
-                  count={data.by_severity[severity] ?? 0}
-                  total={total}
-                  search={{ ...OPEN, severity: [severity] }}
-                />
-              ))}
-            </Stack>
-          )}
-        </Card>
-        <Card title="How long they have been open" wide>
-          {data === undefined || total === undefined ? (
-            <Skeleton height={150} />
-          ) : (
-            <Stack gap={6}>
-              {AGES.map(([age, label]) => (
-                <Bar key={age} label={label} count={data.open_by_age[age]} total={total} search={OPEN} />
-              ))}
-            </Stack>
-          )}
-        </Card>
-        <Card title="Reported and closed, the last 90 days" full>
-          {all === undefined ? (
-            <Skeleton height={220} />
-          ) : (
-            <Suspense fallback={<Skeleton height={220} />}>
-              <DaysChart days={all.days} />
-            </Suspense>
-          )}
-        </Card>
-        <Mine />
-        <Card title="Retests that wait">
-          <Count search={{ retest: ['requested'] }} />
-        </Card>
+        {!isNew && (
+          <>
+            <Mine />
+            <Card title="Retests that wait">
+              <Count search={{ retest: ['requested'] }} />
+            </Card>
+          </>
+        )}
         <Hours />
         <Imports />
+        {!isNew && <Open />}
+        {!isNew && (
+          <Card title="Reported and closed, the last 90 days" full>
+            {error !== null ? (
+              <Failed error={error} onAgain={refetch} />
+            ) : all === undefined ? (
+              <Skeleton height={220} />
+            ) : (
+              <Suspense fallback={<Skeleton height={220} />}>
+                <DaysChart days={all.days} />
+              </Suspense>
+            )}
+          </Card>
+        )}
       </div>
     </Place>
+  );
+}
+
+const sumOf = (counts: Readonly<Record<string, number>>) =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+/** What is open: how grave it is, and how old. */
+function Open() {
+  const { data, error, refetch } = useQuery(summary(OPEN));
+  const total = data && sumOf(data.by_severity);
+  const shown = (bars: (read: NonNullable<typeof data>, whole: number) => ReactNode) =>
+    error !== null ? (
+      <Failed error={error} onAgain={refetch} />
+    ) : data === undefined || total === undefined ? (
+      <Skeleton height={150} />
+    ) : (
+      <Stack gap={6}>{bars(data, total)}</Stack>
+    );
+  return (
+    <>
+      <Card title="Open by severity" wide>
+        {shown(({ by_severity }, whole) =>
+          SEVERITIES.map((severity) => (
+            <Bar
+              key={severity}
+              label={<SeverityMark severity={severity} />}
+              severity={severity}
+              count={by_severity[severity] ?? 0}
+              total={whole}
+              search={{ ...OPEN, severity: [severity] }}
+            />
+          )),
+        )}
+      </Card>
+      <Card
+        title="How long they have been open"
+        wide
+        more={
+          <Anchor component={Link} to="/vulnerabilities" search={OLDEST as never} size="sm">
+            Oldest first
+          </Anchor>
+        }
+      >
+        {shown(({ open_by_age }, whole) =>
+          AGES.map(([age, label]) => <Bar key={age} label={label} count={open_by_age[age]} total={whole} />),
+        )}
+      </Card>
+    </>
   );
 }
 
@@ -124,11 +148,11 @@ function Hours() {
     const now = new Date();
     return new Date(now.getFullYear(), now.getMonth(), 1).toISOString();
   });
-  const { data, error } = useQuery(hoursSince(month));
+  const { data, error, refetch } = useQuery(hoursSince(month));
   return (
     <Card title="Hours tested this month">
       {error !== null ? (
-        <Text size="sm">{errorText(error)}</Text>
+        <Failed error={error} onAgain={refetch} />
       ) : data === undefined ? (
         <Loader size="sm" />
       ) : (
@@ -139,9 +163,11 @@ function Hours() {
 }
 
 function Imports() {
-  const { data } = useQuery(runningImports);
+  const { data, error, refetch } = useQuery(runningImports);
   return (
     <Card title="Imports that run">
+      {error !== null && <Failed error={error} onAgain={refetch} />}
+      {data === undefined && error === null && <Loader size="sm" />}
       {data?.length === 0 && (
         <Text size="sm" c="dimmed">
           None.{' '}
@@ -170,8 +196,8 @@ function Imports() {
 
 /** How many a search finds, which leads to them. */
 function Count({ search }: { search: VulnerabilitySearch }) {
-  const { data, error } = useQuery(found(search));
-  if (error !== null) return <Text size="sm">{errorText(error)}</Text>;
+  const { data, error, refetch } = useQuery(found(search));
+  if (error !== null) return <Failed error={error} onAgain={refetch} />;
   if (data === undefined) return <Loader size="sm" />;
   return (
     <Link to="/vulnerabilities" search={search} className={classes.count}>
@@ -182,22 +208,41 @@ function Count({ search }: { search: VulnerabilitySearch }) {
 
 interface BarProps {
   label: ReactNode;
+  /** Gives the bar its colour. */
+  severity?: string;
   count: number;
   total: number;
-  search: VulnerabilitySearch;
+  /** Where the count leads; absent where no search finds just these. */
+  search?: VulnerabilitySearch;
 }
 
-function Bar({ label, count, total, search }: BarProps) {
+function Bar({ label, severity, count, total, search }: BarProps) {
   return (
     <Group gap="sm" wrap="nowrap" className={classes.bar}>
       <span className={classes.label}>{label}</span>
-      <span className={classes.track} aria-hidden>
+      <span className={classes.track} data-severity={severity} aria-hidden>
         <span style={{ width: `${total === 0 ? 0 : (100 * count) / total}%` }} />
       </span>
-      <Link to="/vulnerabilities" search={search} className={classes.number}>
-        {count.toLocaleString()}
-      </Link>
+      {search === undefined ? (
+        <span className={classes.number}>{count.toLocaleString()}</span>
+      ) : (
+        <Link to="/vulnerabilities" search={search} className={classes.number}>
+          {count.toLocaleString()}
+        </Link>
+      )}
     </Group>
+  );
+}
+
+/** Where a part could not be read; the others go on. */
+function Failed({ error, onAgain }: { error: Error; onAgain: () => unknown }) {
+  return (
+    <Text size="sm" component="div">
+      {errorText(error)}{' '}
+      <Button size="compact-xs" variant="light" onClick={() => void onAgain()}>
+        Try again
+      </Button>
+    </Text>
   );
 }
 
@@ -205,10 +250,12 @@ interface CardProps {
   title: string;
   wide?: boolean;
   full?: boolean;
+  /** Beside the title. */
+  more?: ReactNode;
   children: ReactNode;
 }
 
-function Card({ title, wide = false, full = false, children }: CardProps) {
+function Card({ title, wide = false, full = false, more, children }: CardProps) {
   return (
     <Paper
       component="section"
@@ -218,9 +265,12 @@ function Card({ title, wide = false, full = false, children }: CardProps) {
       data-wide={wide || undefined}
       data-full={full || undefined}
     >
-      <Title order={2} size="h6" mb="xs">
-        {title}
-      </Title>
+      <Group justify="space-between" mb="xs">
+        <Title order={2} size="h6">
+          {title}
+        </Title>
+        {more}
+      </Group>
       {children}
     </Paper>
   );

@@ -1,0 +1,222 @@
+import { Button, Group, Menu, Text, TextInput } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { AUDIT_FILES, type AuditFilter, saveAuditEvents, useAuditEvents } from '../../api/audit.ts';
+import type { AuditEvent } from '../../api/client.ts';
+import { useShortcuts } from '../../app/shortcuts.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
+import { tell, tellError } from '../../parts/notices.tsx';
+import { Place } from '../../parts/place.tsx';
+import { type Column, RowsTable } from '../../parts/rows-table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { whoAmI } from '../../session/who.ts';
+import { AuditDetails } from './audit-details.tsx';
+import { actorText } from './event-words.ts';
+import { FILTER_KINDS } from './filter-kinds.ts';
+import type { AuditAddress } from './search.ts';
+
+/** What is `undefined` goes. */
+export type AuditChange = { [Name in keyof AuditAddress]?: AuditAddress[Name] | undefined };
+
+const COLUMNS: readonly Column<AuditEvent>[] = [
+  { id: 'at', header: 'When', width: '196px', cell: ({ at }) => <Time at={at} exact /> },
+  { id: 'action', header: 'Action', width: 'minmax(120px, 1fr)', cell: ({ action }) => action },
+  {
+    id: 'object',
+    header: 'Object',
+    width: 'minmax(120px, 1.2fr)',
+    from: 640,
+    cell: ({ object_type, object_id }) => (
+      <span title={`${object_type} ${object_id ?? ''}`}>
+        {object_type} {object_id}
+      </span>
+    ),
+  },
+  {
+    id: 'actor',
+    header: 'By',
+    width: 'minmax(120px, 1fr)',
+    from: 460,
+    cell: ({ actor }) => <span title={actorText(actor)}>{actorText(actor)}</span>,
+  },
+  { id: 'address', header: 'From', width: '140px', from: 900, cell: ({ address }) => address },
+];
+
+/** Who changed what, and when. */
+export function Audit() {
+  const address = useSearch({ from: '/audit' });
+  const navigate = useNavigate({ from: '/audit' });
+  const { data: who } = useQuery(whoAmI);
+  const [current, setCurrent] = useState<number>();
+  const [opened, setOpened] = useState<AuditEvent>();
+  const filter = filterOf(address);
+  const go = (change: AuditChange) => {
+    setCurrent(undefined);
+    setOpened(undefined);
+    void navigate({ search: (now) => without({ ...now, ...change }), replace: true });
+  };
+  if (who === undefined) return <Place title="Audit">{null}</Place>;
+  if (who.admin !== true)
+    return (
+      <Place title="Audit">
+        <Empty title="The audit log is for admins">
+          Ask an admin of your organization what you want to know.
+        </Empty>
+      </Place>
+    );
+  return (
+    <Place
+      title="Audit"
+      fills
+      actions={<Export filter={filter} />}
+      tools={<Tools address={address} onChange={go} />}
+    >
+      <Events
+        filter={filter}
+        current={current}
+        onCurrent={setCurrent}
+        onOpen={setOpened}
+        onReset={() => void navigate({ search: {} })}
+      />
+      {opened !== undefined && (
+        <AuditDetails event={opened} onFilter={go} onClose={() => setOpened(undefined)} />
+      )}
+    </Place>
+  );
+}
+
+interface EventsProps {
+  filter: AuditFilter;
+  current: number | undefined;
+  onCurrent: (index: number) => void;
+  onOpen: (event: AuditEvent) => void;
+  onReset: () => void;
+}
+
+function Events({ filter, current, onCurrent, onOpen, onReset }: EventsProps) {
+  const list = useAuditEvents(filter);
+  const step = (by: number) =>
+    onCurrent(Math.max(0, Math.min(list.loaded - 1, (current ?? (by > 0 ? -1 : 1)) + by)));
+  const open = () => {
+    const event = current === undefined ? undefined : list.at(current);
+    if (event !== undefined) onOpen(event);
+  };
+  useShortcuts({
+    j: { label: 'Next event', run: () => step(1) },
+    k: { label: 'Event before', run: () => step(-1) },
+    o: { label: 'Show what changed', run: open },
+  });
+  return (
+    <RowsTable
+      label="Events"
+      list={list}
+      columns={COLUMNS}
+      rowId={({ id }) => String(id)}
+      rowName={({ action }) => action}
+      current={current}
+      onCurrent={onCurrent}
+      onOpen={onOpen}
+      empty={
+        <Empty
+          title="Nothing matches"
+          action={
+            <Button variant="light" onClick={onReset}>
+              Remove all filters
+            </Button>
+          }
+        />
+      }
+    />
+  );
+}
+
+interface ToolsProps {
+  address: AuditAddress;
+  onChange: (change: AuditChange) => void;
+}
+
+function Tools({ address, onChange }: ToolsProps) {
+  const values = Object.fromEntries(
+    FILTER_KINDS.map(({ name }) => [name, [address[name as keyof AuditAddress] ?? []].flat().map(String)]),
+  );
+  return (
+    <FilterBar
+      kinds={FILTER_KINDS}
+      values={values}
+      onChange={(name, next) => {
+        // Of actions the API takes many, of all else one: the last that was chosen.
+        const last = next.at(-1);
+        if (name === 'action') onChange({ action: next.length === 0 ? undefined : [...next] });
+        else if (name === 'user_id') onChange({ user_id: last === undefined ? undefined : Number(last) });
+        else onChange({ [name]: last });
+      }}
+    >
+      {(['since', 'until'] as const).map((name) => (
+        <Group key={name} gap={6} wrap="nowrap">
+          <Text component="label" htmlFor={`audit-${name}`} size="sm" c="dimmed">
+            {name === 'since' ? 'From' : 'To'}
+          </Text>
+          <TextInput
+            id={`audit-${name}`}
+            type="date"
+            size="xs"
+            value={address[name] ?? ''}
+            onChange={({ currentTarget: { value } }) =>
+              onChange({ [name]: value === '' ? undefined : value })
+            }
+          />
+        </Group>
+      ))}
+    </FilterBar>
+  );
+}
+
+function Export({ filter }: { filter: AuditFilter }) {
+  const saving = useMutation({
+    mutationFn: (form: keyof typeof AUDIT_FILES) => saveAuditEvents(filter, form),
+    onSuccess: (_, form) => tell(`The events were saved as ${AUDIT_FILES[form].name}, the oldest first.`),
+    onError: (error) => tellError('The events could not be saved', error),
+  });
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button
+          size="compact-sm"
+          variant="default"
+          loading={saving.isPending}
+          leftSection={<IconDownload size={14} aria-hidden />}
+        >
+          Export
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {(['CSV', 'NDJSON'] as const).map((form) => (
+          <Menu.Item key={form} onClick={() => saving.mutate(form)}>
+            All that match, as {form}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** @returns the filter of the API: a day begins and ends in the reader's zone */
+function filterOf({ since, until, ...rest }: AuditAddress): AuditFilter {
+  const midnight = (day: string, later: number) => {
+    const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
+    return new Date(year, month - 1, date + later).toISOString();
+  };
+  return {
+    ...rest,
+    since: since && midnight(since, 0),
+    until: until && midnight(until, 1),
+  };
+}
+
+/** @returns the members that are there */
+function without(address: AuditChange): AuditAddress {
+  return Object.fromEntries(Object.entries(address).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,33 @@
+/** Of the address of the audit log: its filters, as the API calls them, and its days in the reader's zone. */
+export interface AuditAddress {
+  action?: string[];
+  object_type?: string;
+  object_id?: string;
+  user_id?: number;
+  request_id?: string;
+  /** The first day: `2026-11-20`. */
+  since?: string;
+  /** The last day. */
+  until?: string;
+}
+
+const TEXTS = ['object_type', 'object_id', 'request_id'] as const;
+const DAYS = ['since', 'until'] as const;
+
+/** Reads the address of the audit log; what is none of its parameters, or of the wrong kind, is left out. */
+export function auditSearch(given: Record<string, unknown>): AuditAddress {
+  const found: AuditAddress = {};
+  const actions = [given.action ?? []].flat().filter((action) => typeof action === 'string');
+  if (actions.length > 0) found.action = actions;
+  for (const name of TEXTS) {
+    const value = given[name];
+    if ((typeof value === 'string' && value !== '') || typeof value === 'number') found[name] = String(value);
+  }
+  for (const name of DAYS) {
+    const value = given[name];
+    if (typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)))
+      found[name] = value;
+  }
+  if (Number.isInteger(given.user_id)) found.user_id = Number(given.user_id);
+  return found;
+}

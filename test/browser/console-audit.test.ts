@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { expectAccessible } from '../harness/accessibility.ts';
+import { describeInBrowser } from '../harness/browser.ts';
+import { useConsole } from '../harness/console.ts';
+
+describeInBrowser('The audit log of the console', () => {
+  const assay = useConsole();
+
+  it('is filtered by what is chosen, the filters in the address', async () => {
+    const page = await assay.enter('admin', '/audit');
+    const grid = page.getByRole('grid', { name: 'Events' });
+    await grid.getByText('session.start').first().waitFor();
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Action' }).click();
+    await page.getByLabel('Search action').fill('vulnerability.up');
+    await page.getByLabel('vulnerability.update').check();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => new URL(page.url()).search).toContain('vulnerability.update');
+    await expect.poll(() => grid.getByText('session.start').count()).toBe(0);
+    await page.reload();
+    await grid.getByText('vulnerability.update').first().waitFor();
+    await page.getByRole('button', { name: 'Remove the filter Action' }).click();
+    await grid.getByText('session.start').first().waitFor();
+    await page.getByLabel('To', { exact: true }).fill('2001-01-01');
+    await page.getByText('Nothing matches').waitFor();
+    await page.getByRole('button', { name: 'Remove all filters' }).click();
+    await grid.getByText('session.start').first().waitFor();
+  });
+
+  it('shows what was before and after, and all else that was done to it', async () => {
+    const page = await assay.enter('admin', '/audit?action=%5B%22vulnerability.update%22%5D');
+    const row = page.getByRole('row').nth(1);
+    await row.getByText('vulnerability.update').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('o');
+    const details = page.getByRole('dialog', { name: 'vulnerability.update' });
+    const table = details.getByRole('table', { name: 'What changed' });
+    expect(await table.getByRole('columnheader').allTextContents()).toEqual(['What', 'Before', 'After']);
+    await expectAccessible(page);
+    await details.getByRole('button', { name: 'All of this object' }).click();
+    await expect.poll(() => new URL(page.url()).searchParams.get('object_type')).toBe('vulnerability');
+    await details.waitFor({ state: 'detached' });
+    await row.getByText('vulnerability.update').waitFor();
+    await expectAccessible(page);
+  });
+
+  it('is saved as a file of all that match', async () => {
+    const page = await assay.enter('admin', '/audit?action=%5B%22vulnerability.update%22%5D');
+    for (const [form, name] of [
+      ['CSV', 'audit-events.csv'],
+      ['NDJSON', 'audit-events.ndjson'],
+    ] as const) {
+      await page.getByRole('button', { name: 'Export' }).click();
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('menuitem', { name: `All that match, as ${form}` }).click(),
+      ]);
+      expect(download.suggestedFilename()).toBe(name);
+      const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
+      const rows = form === 'CSV' ? lines.slice(1) : lines;
+      expect(rows.length).toBeGreaterThan(0);
+      expect(rows.every((line) => line.includes('vulnerability.update'))).toBe(true);
+    }
+  });
+
+  it('is for admins, which others are told', async () => {
+    const page = await assay.enter('member', '/audit');
+    await page.getByText('The audit log is for admins').waitFor();
+    expect(await page.getByRole('link', { name: 'Audit' }).count()).toBe(0);
+    await expectAccessible(page);
+  });
+});

@@ -1,0 +1,100 @@
+import { expect, it } from 'vitest';
+import { expectAccessible } from '../harness/accessibility.ts';
+import { describeInBrowser } from '../harness/browser.ts';
+import { useConsole } from '../harness/console.ts';
+
+const HOSTILE = `<script>alert(1)</script>\u202e${'x'.repeat(180)}`;
+
+describeInBrowser('The tags of the console', () => {
+  const assay = useConsole();
+
+  it('are made, renamed, called as before again, found and deleted, with what that touches', async () => {
+    const page = await assay.enter('admin', '/tags', { refusals: [409] });
+    const grid = page.getByRole('grid', { name: 'Tags of vulnerabilities' });
+    await grid.getByText('PCI DSS').waitFor();
+    // What is fixed is not offered to be changed.
+    expect(await page.getByRole('button', { name: 'Delete PCI DSS' }).count()).toBe(0);
+
+    await page.keyboard.press('n');
+    await page.getByRole('textbox', { name: 'Name' }).fill('pci dss');
+    await page.getByRole('button', { name: 'Make the tag' }).click();
+    await page.getByText('Exists already.').waitFor();
+    await page.getByRole('textbox', { name: 'Name' }).fill('quarterly review');
+    await page.getByRole('button', { name: 'Make the tag' }).click();
+    await page.getByText('The tag "quarterly review" was made.').waitFor();
+
+    await page.getByRole('button', { name: 'Rename quarterly review' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('yearly review');
+    await page.getByRole('button', { name: 'Rename', exact: true }).click();
+    await grid.getByText('yearly review').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await grid.getByText('quarterly review').waitFor();
+
+    await page.getByRole('searchbox').fill('authent');
+    await page.waitForURL('**/tags?search=authent');
+    await expect.poll(() => grid.getByRole('row').count()).toBe(2);
+    const link = grid.getByRole('link');
+    const count = await link.textContent();
+    await page.getByRole('button', { name: 'Delete authentication' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete the tag' });
+    await dialog.getByText(`It comes off ${count}, and cannot be brought back.`).waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('The tag "authentication" was deleted.').waitFor();
+    await page.getByText('None matches').waitFor();
+  });
+
+  it('lead to what they are on', async () => {
+    const page = await assay.enter('member', '/tags');
+    const row = page.getByRole('row', { name: /privacy/ });
+    const count = Number.parseInt((await row.getByRole('link').textContent()) ?? '', 10);
+    await row.getByRole('link').click();
+    await page.waitForURL('**/vulnerabilities?tag_id=*');
+    await page.getByText(`${count} found`).waitFor();
+    expect(count).toBeGreaterThan(0);
+  });
+
+  it('of assessments begin on one of them, and are for admins to change', async () => {
+    const page = await assay.enter('admin', '/tags?kind=assessment');
+    const grid = page.getByRole('grid', { name: 'Tags of assessments' });
+    await page.getByRole('button', { name: 'New tag' }).first().click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('third quarter');
+    await page.getByRole('combobox', { name: 'First assessment with it' }).click();
+    await page.getByRole('option').first().click();
+    await page.getByRole('button', { name: 'Make the tag' }).click();
+    await grid
+      .getByRole('row', { name: /third quarter/ })
+      .getByText('1 assessment')
+      .waitFor();
+
+    const member = await assay.enter('member', '/tags?kind=assessment');
+    await member.getByRole('grid', { name: 'Tags of assessments' }).getByText('third quarter').waitFor();
+    expect(await member.getByRole('button', { name: 'New tag' }).count()).toBe(0);
+    expect(await member.getByRole('button', { name: /^Rename/ }).count()).toBe(0);
+  });
+
+  it('of assets can have any name, and everyone can read them', async () => {
+    const page = await assay.enter('admin', '/tags?kind=asset');
+    const grid = page.getByRole('grid', { name: 'Tags of assets' });
+    await page.getByRole('button', { name: 'New tag' }).first().click();
+    await page.getByRole('textbox', { name: 'Name' }).fill(HOSTILE);
+    await page.getByRole('button', { name: 'Make the tag' }).click();
+    await grid.getByText('<script>alert(1)</script>').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: /^Delete <script>/ }).click();
+    await page.getByText('None of the assets that you reach has it.').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await expect.poll(() => grid.getByText('<script>').count()).toBe(0);
+  });
+
+  it('are shown to staff organization by organization', async () => {
+    const page = await assay.enter('staff', '/tags?kind=asset');
+    await page.getByRole('grid').getByText('internet-facing').waitFor();
+    await page.getByRole('combobox', { name: 'Organization' }).click();
+    await page.getByRole('option', { name: /Halden/ }).click();
+    await page.waitForURL(/organization=halden/);
+    await page.getByRole('grid').or(page.getByText('No tags yet')).waitFor();
+    expect(await page.getByRole('combobox', { name: 'Organization' }).inputValue()).toMatch(/Halden/);
+  });
+});

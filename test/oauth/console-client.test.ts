@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandLine } from '../../src/auth/callers.ts';
+import { banUser } from '../../src/domain/people/bans.ts';
+import { authorizePath, CALLBACK, PKCE, VERIFIER } from '../harness/authorization.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisitor, type Visitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+import { applicationsOf } from './applications.ts';
+
+const CLIENT = 'assay-console';
+
+let server: TestServer;
+let apps: ReturnType<typeof applicationsOf>;
+beforeAll(async () => {
+  server = await startTestServer();
+  apps = applicationsOf(server);
+});
+afterAll(() => server.close());
+
+/** Somebody new who signed in, in as many browsers as wanted. */
+async function signedIn(browsers = 1) {
+  const account = await worldOf(server).account({ organization: (await worldOf(server).organization()).uid });
+  const visitors = Array.from({ length: browsers }, () => newVisitor(server));
+  for (const visitor of visitors) await visitor.signIn(account.email, account.password);
+  const [visitor] = visitors as [Visitor];
+  return { account, visitor, visitors };
+}
+
+const redirect = () => `${server.origin}/signed-in`;
+const request = (change: Record<string, string | undefined> = {}) =>
+  authorizePath({
+    response_type: 'code',
+    client_id: CLIENT,
+    redirect_uri: redirect(),
+    state: 'abc',
+    ...PKCE,
+    ...change,
+  });
+
+const redeem = (code: string, verifier = VERIFIER) =>
+  apps.post('/oauth/token', {
+    grant_type: 'authorization_code',
+    client_id: CLIENT,
+    redirect_uri: redirect(),
+    code,
+    code_verifier: verifier,
+  });
+
+/** What the console does when its page was loaded. */
+async function tokenOf(visitor: Visitor): Promise<string> {
+  const { location } = await visitor.get(request());
+  const { status, body } = await redeem(new URL(location ?? '').searchParams.get('code') ?? '');
+  expect(status).toBe(200);
+  return body.access_token as string;
+}
+
+/** Sends the form of the console's account menu. */
+async function signOut(visitor: Visitor) {
+  const { text } = await visitor.get('/');
+  const token = /<meta name="form-token" content="([^"]+)"/.exec(text)?.[1] ?? '';
+  expect(token).not.toBe('');
+  return visitor.post('/sign-out', { _csrf: token });
+}
+
+const isRefused = async (token: string) =>
+  (await server.request('GET', '/v1/users/whoami', { token })).status === 401;
+
+describe('The console as an application', () => {
+  it('gets a code without a page in between, and for it a token without a refresh token', async () => {
+    const { account, visitor } = await signedIn();
+    const { status, location } = await visitor.get(request());
+    expect(status).toBe(303);
+    const answer = new URL(location ?? '');
+    expect(answer.origin + answer.pathname).toBe(redirect());
+    expect(answer.searchParams.get('state')).toBe('abc');
+    const { body } = await redeem(answer.searchParams.get('code') ?? '');
+    expect(body).not.toHaveProperty('refresh_token');
+    const whoami = await server.request('GET', '/v1/users/whoami', { token: body.access_token });
+    expect(whoami.body).toMatchObject({ email: account.email });
+    // What its user may do, the console may.
+    expect(whoami.body.scopes).toContain('api');
+  });
+
+  it('has an address for that which is no page', async () => {
+    const { status, text } = await newVisitor(server).get('/signed-in?code=x');
+    expect({ status, text }).toEqual({ status: 204, text: '' });
+  });
+
+  it('gets no token without the verifier of its code, nor twice for a code', async () => {
+    const { visitor } = await signedIn();
+    const code = new URL((await visitor.get(request())).location ?? '').searchParams.get('code') ?? '';
+    expect((await redeem(code, 'x'.repeat(43))).body).toMatchObject({ error: 'invalid_grant' });
+    const next = new URL((await visitor.get(request())).location ?? '').searchParams.get('code') ?? '';
+    expect((await redeem(next)).status).toBe(200);
+    expect((await redeem(next)).body).toMatchObject({ error: 'invalid_grant' });
+  });
+
+  it('is nobody who asks without PKCE, for another flow, or with another address', async () => {
+    const { visitor } = await signedIn();
+    const ask = async (change: Record<string, string | undefined>) => visitor.get(request(change));
+    const plain = await ask({ code_challenge: undefined, code_challenge_method: undefined });
+    expect(new URL(plain.location ?? '').searchParams.get('error')).toBe('invalid_request');
+    expect(plain.location).not.toContain('code=');
+    for (const response_type of ['token', 'id_token']) {
+      const { location = '' } = await ask({ response_type });
+      expect(location).not.toContain('access_token');
+    }
+    for (const redirect_uri of [
+      CALLBACK,
+      'https://elsewhere.example/signed-in',
+      `${server.origin}/signed-in/more`,
+      `${server.origin}/account`,
+      `${server.origin}.elsewhere.example/signed-in`,
+    ]) {
+      const { status, location } = await ask({ redirect_uri });
+      expect({ redirect_uri, status, location }).toEqual({ redirect_uri, status: 400, location: undefined });
+    }
+  });
+
+  it('does not lend its address to another application', async () => {
+    const { visitor } = await signedIn();
+    const { id } = await worldOf(server).client();
+    const { status, location } = await visitor.get(request({ client_id: id }));
+    expect({ status, location }).toEqual({ status: 400, location: undefined });
+  });
+
+  it('leads who is not signed in to sign in, and gives no code', async () => {
+    const { location } = await newVisitor(server).get(request());
+    expect(new URL(location ?? '').pathname).toBe('/sign-in');
+  });
+});
+
+describe('A token of the console', () => {
+  it('is dead once its session was signed out', async () => {
+    const { visitor } = await signedIn();
+    const token = await tokenOf(visitor);
+    expect(await isRefused(token)).toBe(false);
+    const { status, location } = await signOut(visitor);
+    expect(status).toBe(303);
+    expect(new URL(location ?? '').pathname).toBe('/sign-in');
+    expect(await isRefused(token)).toBe(true);
+    expect(new URL((await visitor.get(request())).location ?? '').pathname).toBe('/sign-in');
+  });
+
+  it('is not ended by a form that is not of its page', async () => {
+    const { visitor } = await signedIn();
+    const token = await tokenOf(visitor);
+    expect((await visitor.post('/sign-out', {})).status).toBe(403);
+    expect((await visitor.post('/sign-out', { _csrf: 'made up' })).status).toBe(403);
+    expect(await isRefused(token)).toBe(false);
+  });
+
+  it('goes with another session of the same person too, and comes anew where one stands', async () => {
+    const { visitors } = await signedIn(2);
+    const [here, there] = visitors as [Visitor, Visitor];
+    const token = await tokenOf(there);
+    await signOut(here);
+    expect(await isRefused(token)).toBe(true);
+    expect(await isRefused(await tokenOf(there))).toBe(false);
+  });
+
+  it('is dead once its person was banned, who gets no other', async () => {
+    const { account, visitor } = await signedIn();
+    const token = await tokenOf(visitor);
+    await server.context.db.write((tx) => banUser(tx, commandLine(server.context.clock()), account.id));
+    expect(await isRefused(token)).toBe(true);
+    expect(new URL((await visitor.get(request())).location ?? '').pathname).toBe('/sign-in');
+  });
+});
+
+describe('The page of the console', () => {
+  it('is for who signed in; others come back to it after they did', async () => {
+    const { status, location } = await newVisitor(server).get('/vulnerabilities?severity=%5B%22High%22%5D');
+    expect(status).toBe(303);
+    const to = new URL(location ?? '');
+    expect(to.pathname).toBe('/sign-in');
+    expect(to.searchParams.get('to')).toBe('/vulnerabilities?severity=%5B%22High%22%5D');
+  });
+
+  it('is never kept by a cache, framed, or given another script than its own', async () => {
+    const { visitor } = await signedIn();
+    const { headers, text } = await visitor.get('/');
+    expect(headers.get('cache-control')).toBe('no-store');
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/unsafe|data:|https?:/);
+    expect(text).not.toMatch(/<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=/);
+  });
+
+  it('loads files that are kept for good, each packed or not, and nothing else of their folder', async () => {
+    const { visitor } = await signedIn();
+    const { text } = await visitor.get('/');
+    const script = /src="(\/console\/files\/[^"]+\.js)"/.exec(text)?.[1] ?? '';
+    const style = /href="(\/console\/files\/[^"]+\.css)"/.exec(text)?.[1] ?? '';
+    for (const [path, type] of [
+      [script, 'text/javascript'],
+      [style, 'text/css'],
+    ] as const) {
+      const plain = await server.request('GET', path, { headers: { 'accept-encoding': 'identity' } });
+      expect(plain.status).toBe(200);
+      expect(plain.headers.get('content-type')).toContain(type);
+      expect(plain.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      expect(plain.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(plain.headers.get('vary')).toContain('accept-encoding');
+      expect(plain.headers.get('content-encoding')).toBeNull();
+      const packed = await server.request('GET', path, { headers: { 'accept-encoding': 'br' } });
+      expect(packed.headers.get('content-encoding')).toBe('br');
+      expect(packed.text).toBe(plain.text);
+    }
+    for (const path of [
+      '/console/files/none.js',
+      '/console/files/..%2findex.html',
+      `${script}.br`,
+      '/console/files/',
+      '/console/index.html',
+    ]) {
+      const { status } = await server.request('GET', path);
+      expect({ path, status }).toEqual({ path, status: 404 });
+    }
+  });
+});
