@@ -19,6 +19,11 @@ export interface DatabaseConfig {
   timeout: number;
   /** How many MiB of pages each of SQLite's two connections keeps in memory; 64 unless told. */
   pageCache?: number | undefined;
+  /**
+   * What is written here is durable with the next commit of anyone to whom this is not said, and not yet when `write`
+   * resolves: for work that is begun again as a whole after a crash, and whose end somebody else writes down (ADR 69).
+   */
+  durableLater?: boolean | undefined;
   /** The folder of the modules, compiled, that threads begin with. Without it SQLite reads in this one alone. */
   threads?: URL | undefined;
 }
@@ -42,7 +47,7 @@ export interface Database {
   /** The same for statements that may take long: on SQLite threads answer them, so that they hold no event loop. */
   readonly readLong: Reader;
   /**
-   * Runs a unit of work and resolves once it is durable. The unit is run again as a whole when the engine asks for
+   * Runs a unit of work and resolves once it is durable, or with `durableLater` committed. The unit is run again as a whole when the engine asks for
    * it, so it changes nothing but the database and waits for nothing else.
    * @throws Unavailable when the engine cannot take it now, WriteConflict when others were always faster; whatever
    *   the unit throws, with nothing changed

@@ -48,9 +48,10 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
     ...options,
     max: WRITE_CONNECTIONS,
     pipeline: true,
-    // What has been answered is durable, whatever the role or the database has as its default. Only a transaction that
+    // What has been answered is durable, whatever the role or the database has as its default; what is to be so later is
+    // before it in the same log. Only a transaction that
     // says so writes: what is sent behind a `begin` that fails is not done by itself.
-    options: '-c synchronous_commit=on -c default_transaction_read_only=on',
+    options: `-c synchronous_commit=${config.durableLater === true ? 'off' : 'on'} -c default_transaction_read_only=on`,
   });
   // A connection that breaks is replaced at its next use and fails the query that it runs; without listeners, on the
   // pool for an idle one and on itself for one in use, it would end the process as well.

@@ -29,7 +29,8 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   if (!existsSync(path)) createPrivate(path);
   const writer = new DatabaseSync(path, { timeout: config.timeout, enableForeignKeyConstraints: true });
   writer.exec('pragma journal_mode = wal');
-  writer.exec('pragma synchronous = full');
+  // What one connection has not waited for is in the same log, before what the next one does wait for.
+  writer.exec(`pragma synchronous = ${config.durableLater === true ? 'normal' : 'full'}`);
   writer.exec('pragma wal_autocheckpoint = 4000');
   const cacheSize = `pragma cache_size = -${(config.pageCache ?? 64) * 1024}`;
   writer.exec(cacheSize);

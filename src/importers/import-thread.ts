@@ -127,7 +127,7 @@ async function runInThread(port: NonNullable<typeof parentPort>, data: ThreadDat
     told = now;
     send({ progress: { ...progress } });
   };
-  const db = await openDatabase({ ...database, pageCache: PAGE_CACHE });
+  const db = await openDatabase({ ...database, pageCache: PAGE_CACHE, durableLater: true });
   try {
     const format = FORMATS.find(({ name }) => name === job.format);
     if (format === undefined) throw new Error(`There is no format ${job.format} any more.`);

@@ -1,9 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database, Transaction } from '../db/engine.ts';
+import type { Database, Engine, Transaction } from '../db/engine.ts';
+import { noteGrowth } from '../db/statistics.ts';
 
-/** What a unit of work is to take, in milliseconds, and what others have between two. */
-const WANTED = 50;
+/** What a unit of work is to take, in milliseconds; on PostgreSQL only who wants the same rows waits for it. */
+const WANTED: Readonly<Record<Engine, number>> = { sqlite: 50, postgres: 100 };
+/** What others have between two. */
 const PAUSE = 4;
+
+/** What imports fill, and look up for each row that they write. */
+const GROWING = [
+  'assets',
+  'listing_assets',
+  'ports',
+  'port_counts',
+  'port_events',
+  'vulnerabilities',
+  'vulnerability_assets',
+  'scanner_findings',
+  'import_coverage',
+];
+/** After so many things it is first seen whether those have grown, then each time that it is twice as many. */
+const FIRST_LOOK = 500;
 
 /** Undoes a unit of work that tells what it would have done. */
 class RolledBack extends Error {
@@ -21,6 +38,8 @@ export class Units {
   readonly #dryRun: boolean;
   readonly #most: number;
   #size: number;
+  #written = 0;
+  #look = FIRST_LOOK;
   /** Others have the time until then. */
   #pause: Promise<unknown> = Promise.resolve();
 
@@ -55,8 +74,13 @@ export class Units {
     };
     const value = await (this.#dryRun ? this.#rolledBack(timed) : this.#db.write(timed));
     if (things >= this.#size / 2 && taken > 0) {
-      const fitting = (things * WANTED) / taken;
+      const fitting = (things * WANTED[this.#db.engine]) / taken;
       this.#size = Math.round(Math.min(Math.max(fitting, this.#size / 2, 10), this.#size * 2, this.#most));
+    }
+    this.#written += things;
+    if (this.#written >= this.#look && !this.#dryRun) {
+      this.#look = this.#written * 2;
+      await this.#db.write((tx) => noteGrowth(tx, GROWING));
     }
     this.#pause = delay(PAUSE);
     return value;
