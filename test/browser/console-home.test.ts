@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest';
+import { expectAccessible } from '../harness/accessibility.ts';
+import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
+import { useConsole } from '../harness/console.ts';
+import { worldOf } from '../harness/world.ts';
+
+describeInBrowser('The first page of the console', () => {
+  const assay = useConsole();
+  const open = useBrowser();
+
+  it('tells what is open, by severity and age, and leads to it', async () => {
+    const page = await assay.enter('admin', '/');
+    const severities = page.locator('section', { hasText: 'Open by severity' });
+    const critical = severities.getByRole('link').first();
+    const count = Number(await critical.textContent());
+    expect(count).toBeGreaterThan(0);
+    await page.getByText(/were reported and .* closed/).waitFor({ state: 'attached' });
+    const ages = page.locator('section', { hasText: 'How long they have been open' });
+    await ages.getByText('Up to a week').waitFor();
+    await expectAccessible(page);
+    await critical.click();
+    await page.waitForURL('**/vulnerabilities?phase=*');
+    await page.getByText(`${count} found`).waitFor();
+    await page.goBack();
+    await ages.getByRole('link', { name: 'Oldest first' }).click();
+    await page.waitForURL(/sort=resolved_at/);
+    await page.getByRole('grid', { name: 'Vulnerabilities' }).getByRole('link').first().waitFor();
+  });
+
+  it.each([
+    ['Assigned to me, open', /assignee_id/],
+    ['Due within 7 days, or late', /due_until/],
+    ['Retests that wait', /retest/],
+  ])('%s: as many as its list has', async (title, address) => {
+    const page = await assay.enter('admin', '/');
+    const card = page.locator('section', { hasText: title });
+    const count = await card.getByRole('link').textContent();
+    await card.getByRole('link').click();
+    await page.waitForURL(address);
+    await page.getByText(`${count} found`).waitFor();
+    expect(Number(count)).toBeGreaterThan(0);
+  });
+
+  it('tells what is new since one was here, the hours of the month and the imports that run', async () => {
+    const page = await assay.enter('admin', '/');
+    await page.getByText('This is your first visit in this browser.').waitFor();
+    const hours = page.locator('section', { hasText: 'Hours tested this month' });
+    await expect.poll(() => hours.getByText(/^[\d,.]+$/).count()).toBe(1);
+    await page.getByRole('link', { name: 'Import a report' }).waitFor();
+    await page.evaluate(() =>
+      localStorage.setItem('assay-last-seen', String(Date.now() - 30 * 24 * 3_600_000)),
+    );
+    await page.reload();
+    const fresh = page.locator('section', { hasText: 'New since your last visit' });
+    await fresh.getByText(/You were here/).waitFor();
+    await fresh.getByRole('link').click();
+    await page.waitForURL(/created_since/);
+    await page.getByText(/^[1-9]\d* found$/).waitFor();
+  });
+
+  it('says in a new organization what to do first, and to whom it is of no use not what only admins may', async () => {
+    const world = worldOf(assay.server());
+    const { uid } = await world.organization();
+    const admin = await world.account({ organization: uid, admin: true });
+    const page = await open(assay.server().origin);
+    await page.goto('/');
+    await signIn(page, admin);
+    await page.getByRole('heading', { name: 'Nothing has been found yet' }).waitFor();
+    const steps = page.getByRole('main').getByRole('listitem').getByRole('link');
+    expect(await steps.allTextContents()).toEqual([
+      'Begin an assessment',
+      'Add what is tested',
+      'Import a report',
+      'Invite people',
+    ]);
+    await expectAccessible(page);
+    const member = await world.account({ organization: uid });
+    const other = await open(assay.server().origin);
+    await other.goto('/');
+    await signIn(other, member);
+    await other.getByRole('heading', { name: 'Nothing has been found yet' }).waitFor();
+    await expect
+      .poll(() => other.getByRole('main').getByRole('link', { name: 'Invite people' }).count())
+      .toBe(0);
+  });
+
+  it('shows the rest where a part cannot be read, and reads it when told to', async () => {
+    const page = await assay.enter('admin', '/');
+    await page.getByText(/were reported and .* closed/).waitFor({ state: 'attached' });
+    await page.getByRole('link', { name: 'Tags' }).click();
+    await page.getByRole('heading', { name: 'Tags', level: 1 }).waitFor();
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
+    expect(await page.title()).toBe('Tags - Assay');
+  });
+});

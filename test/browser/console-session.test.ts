@@ -1,0 +1,120 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { endSessionsOf } from '../../src/domain/sign-in/session-ends.ts';
+import { commandLine } from '../../src/auth/callers.ts';
+import { expectAccessible } from '../harness/accessibility.ts';
+import { describeInBrowser, signIn } from '../harness/browser.ts';
+import { useConsole } from '../harness/console.ts';
+import type { DemoAccount } from '../../src/demo/manifest.ts';
+
+describeInBrowser('The console and its session', () => {
+  const assay = useConsole();
+  const account = (who: 'admin' | 'member') => assay.demo().users[who] as Required<DemoAccount>;
+
+  /** What happens when an operator, or the person elsewhere, ends all sessions of somebody. */
+  const endSessions = async (email: string) => {
+    const { db, clock } = assay.server().context;
+    const { id } = await db.read
+      .selectFrom('users')
+      .select('id')
+      .where('email', '=', email)
+      .executeTakeFirstOrThrow();
+    await db.write((tx) => endSessionsOf(tx, commandLine(clock()), id));
+  };
+  const enterTags = async (): Promise<Page> => {
+    const page = await assay.enter('admin', '/tags', { refusals: [401] });
+    await page.getByRole('grid').getByText('PCI DSS').waitFor();
+    return page;
+  };
+
+  it('gets another token after a reload, without a page in between', async () => {
+    const page = await enterTags();
+    const visited: string[] = [];
+    page.on('framenavigated', (frame) => visited.push(new URL(frame.url()).pathname));
+    await page.reload();
+    await page.getByRole('grid').getByText('PCI DSS').waitFor();
+    expect(visited).toEqual(['/tags']);
+    // Neither the token nor a code is anywhere that outlives the page.
+    const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+    expect(kept).not.toMatch(/eyJ|code|token/);
+  });
+
+  it('is left by its account menu, and its address cannot be gone back to', async () => {
+    const page = await enterTags();
+    await page.getByRole('button', { name: 'Your account' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.waitForURL((url) => url.pathname === '/sign-in');
+    await page.goto('/tags');
+    expect(new URL(page.url()).pathname).toBe('/sign-in');
+  });
+
+  it('leads to the account pages, and from each back', async () => {
+    const page = await enterTags();
+    for (const name of ['Account', 'Security', 'Tokens', 'Applications']) {
+      await page.getByRole('button', { name: 'Your account' }).click();
+      await page.getByRole('menuitem', { name, exact: true }).click();
+      await page.waitForURL(/\/account/);
+      await page.getByRole('link', { name: 'Console' }).click();
+      await page.waitForURL((url) => url.pathname === '/');
+      await page.getByRole('heading', { name: 'Home' }).waitFor();
+    }
+    expect(new URL(page.url()).pathname).toBe('/');
+  });
+
+  it('leads to sign in and back to the same address where one wants that', async () => {
+    const page = await enterTags();
+    await endSessions(account('admin').email);
+    await page.getByRole('searchbox').fill('privacy');
+    const dialog = page.getByRole('dialog', { name: 'You are signed out' });
+    await dialog.waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Sign in here' }).click();
+    await page.waitForURL((url) => url.pathname === '/sign-in');
+    await signIn(page, account('admin'));
+    await page.waitForURL('**/tags?search=privacy');
+    await page.getByRole('grid').getByText('privacy').waitFor();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('privacy');
+  });
+
+  it('goes to its places by keys, and tells which', async () => {
+    const page = await enterTags();
+    await page.keyboard.press('?');
+    const help = page.getByRole('dialog', { name: 'What keys do here' });
+    await help.getByText('Go to Vulnerabilities').waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
+    await page.keyboard.press('g');
+    await page.keyboard.press('l');
+    await page.waitForURL('**/audit');
+    await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('h');
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('content');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.getByRole('link', { name: 'Skip to the content' }).press('Enter');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
+  });
+
+  it('has a menu on a phone, which closes when one goes somewhere', async () => {
+    const page = await assay.enter('admin', '/tags', { viewport: { width: 390, height: 844 } });
+    await page.getByRole('button', { name: 'Places' }).click();
+    const menu = page.getByRole('dialog', { name: 'Assay' });
+    await menu.getByRole('link', { name: 'Audit' }).click();
+    await page.waitForURL('**/audit');
+    await menu.waitFor({ state: 'detached' });
+    expect(await page.title()).toBe('Audit - Assay');
+  });
+
+  it('says where nothing is, and that a part of it is gone after an update', async () => {
+    const page = await assay.enter('admin', '/tags/no/such', { refusals: [404] });
+    await page.getByRole('heading', { name: 'Nothing is here' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Go to Home' }).click();
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+    expect(await page.title()).toBe('Home - Assay');
+  });
+});
