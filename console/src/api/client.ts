@@ -52,3 +52,8 @@ export function totalOf(response: Response): number {
   const told = response.headers.get('x-pagination');
   return told === null ? 0 : (JSON.parse(told) as { total_entries: number }).total_entries;
 }
+
+/** @returns how many rows all pages of a list of assets or their tags have, from an answer to a request without cursor */
+export function assetTotalOf(response: Response): number {
+  return Number(response.headers.get('pagination-total-count') ?? 0);
+}

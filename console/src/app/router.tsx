@@ -6,6 +6,7 @@ import { groupRoleOf, groupSearchOf } from '../places/groups/search.ts';
 import { peopleSearchOf } from '../places/people/search.ts';
 import { auditSearch } from '../places/audit/search.ts';
 import { tagsSearch } from '../places/tags/search.ts';
+import { assetSearchOf } from '../places/assets/search.ts';
 import { searchOf } from '../places/vulnerabilities/search.ts';
 
 const root = createRootRoute({
@@ -118,6 +119,19 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import('../places/audit/audit.tsx'), 'Audit'),
 });
 
+const assets = createRoute({
+  getParentRoute: () => root,
+  path: '/assets',
+  validateSearch: assetSearchOf,
+  component: lazyRouteComponent(() => import('../places/assets/asset-list.tsx'), 'AssetList'),
+});
+
+const oneAsset = createRoute({
+  getParentRoute: () => root,
+  path: '/assets/$uid',
+  component: lazyRouteComponent(() => import('../places/assets/asset-page.tsx'), 'AssetPage'),
+});
+
 const places = [
   home,
   vulnerabilities,
@@ -132,6 +146,8 @@ const places = [
   personPage,
   tags,
   audit,
+  assets,
+  oneAsset,
 ];
 
 /** Every address of the console; each place is loaded when somebody goes there. */

@@ -33,6 +33,8 @@ export interface FilterKind {
   options: readonly Option[] | ((search: string, signal: AbortSignal) => Promise<readonly Option[]>);
   /** @returns how a chosen value is called, where the options have not been read; the value unless told */
   nameOf?: (value: string, signal: AbortSignal) => Promise<string>;
+  /** What can be typed, where that is no part of a name: "192.0.2.0/24". */
+  hint?: string;
 }
 
 type Values = Readonly<Record<string, readonly string[]>>;
@@ -238,7 +240,7 @@ function Choices({ kind, values, onChange }: KindProps) {
         <TextInput
           size="xs"
           aria-label={`Search ${kind.label.toLowerCase()}`}
-          placeholder="Type to search"
+          placeholder={kind.hint ?? 'Type to search'}
           value={search}
           data-autofocus
           rightSection={isFetching ? <Loader size={12} /> : undefined}

@@ -1,0 +1,49 @@
+import { infiniteQueryOptions } from '@tanstack/react-query';
+import { api } from './client.ts';
+
+/** Rows of a page of ports and of their history. */
+const PORT_PAGE = 50;
+
+interface HostOf {
+  organizationUid: string;
+  uid: string;
+}
+
+const after = ({ meta }: { meta: { page: number; total_pages: number } }) =>
+  meta.page < meta.total_pages ? meta.page + 1 : undefined;
+
+/** Operation 14: ports of a host that are open, or closed. */
+export const ports = ({ organizationUid, uid }: HostOf, state: 'open' | 'closed') =>
+  infiniteQueryOptions({
+    queryKey: ['asset', uid, 'ports', state],
+    queryFn: async ({ pageParam, signal }) =>
+      (
+        await api.GET('/api/streaming/v1/{org_uid}/assets/{asset_uid}/ports', {
+          params: {
+            path: { org_uid: organizationUid, asset_uid: uid },
+            query: { observed_state: state, per_page: PORT_PAGE, page: pageParam },
+          },
+          signal,
+        })
+      ).data,
+    initialPageParam: 1,
+    getNextPageParam: after,
+  });
+
+/** Operation 81: what became of the ports of a host, the newest first. */
+export const portHistory = ({ organizationUid, uid }: HostOf) =>
+  infiniteQueryOptions({
+    queryKey: ['asset', uid, 'port-history'],
+    queryFn: async ({ pageParam, signal }) =>
+      (
+        await api.GET('/api/streaming/v1/{org_uid}/assets/{asset_uid}/ports/history', {
+          params: {
+            path: { org_uid: organizationUid, asset_uid: uid },
+            query: { per_page: PORT_PAGE, page: pageParam },
+          },
+          signal,
+        })
+      ).data,
+    initialPageParam: 1,
+    getNextPageParam: after,
+  });

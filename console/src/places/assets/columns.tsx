@@ -1,0 +1,93 @@
+import { Anchor, Badge, Group } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { ASSET_TYPES, type AssetRow } from '../../api/assets.ts';
+import { CriticalityMark } from '../../parts/criticality-mark.tsx';
+import type { Column } from '../../parts/rows-table.tsx';
+import { Time } from '../../parts/time.tsx';
+
+/** The columns of the assets. */
+export const COLUMNS: readonly Column<AssetRow>[] = [
+  {
+    id: 'location',
+    header: 'Asset',
+    width: 'minmax(120px, 2fr)',
+    sort: 'location',
+    cell: ({ uid, location }) => (
+      <Anchor
+        component={Link}
+        to={`/assets/${uid}`}
+        size="sm"
+        c="inherit"
+        fw={500}
+        title={location}
+        dir="auto"
+      >
+        {location}
+      </Anchor>
+    ),
+  },
+  {
+    id: 'name',
+    header: 'Name',
+    width: 'minmax(100px, 1.4fr)',
+    from: 900,
+    cell: ({ name, location }) => name !== location && <bdi title={name}>{name}</bdi>,
+  },
+  { id: 'type', header: 'Type', width: '120px', from: 720, cell: ({ assetType }) => ASSET_TYPES[assetType] },
+  {
+    id: 'criticality',
+    header: 'Criticality',
+    width: '104px',
+    sort: 'criticality',
+    cell: ({ criticality }) => <CriticalityMark criticality={criticality} />,
+  },
+  {
+    id: 'tags',
+    header: 'Tags',
+    width: 'minmax(110px, 1fr)',
+    from: 1000,
+    cell: ({ tags }) => (
+      <Group gap={4} wrap="nowrap">
+        {tags.slice(0, 1).map(({ uid, name }) => (
+          <Badge key={uid} size="sm" variant="default" tt="none" fw={400} maw={140}>
+            {name}
+          </Badge>
+        ))}
+        {tags.length > 1 && `+${tags.length - 1}`}
+      </Group>
+    ),
+  },
+  {
+    id: 'listings',
+    header: 'Listings',
+    width: 'minmax(120px, 1fr)',
+    from: 840,
+    cell: ({ listings }) => {
+      const names = listings.map(({ listingUid }) => listingUid).join(', ');
+      return <span title={names}>{names}</span>;
+    },
+  },
+  {
+    id: 'ports',
+    header: 'Open ports',
+    width: '88px',
+    from: 1000,
+    cell: ({ openPortCount }) => (openPortCount === 0 ? '' : openPortCount.toLocaleString()),
+  },
+  {
+    id: 'vulnerabilities',
+    header: 'Vulnerabilities',
+    width: '116px',
+    from: 480,
+    sort: 'vulnerabilityCount',
+    cell: ({ vulnerabilityCount }) => (vulnerabilityCount === 0 ? '' : vulnerabilityCount.toLocaleString()),
+  },
+  {
+    id: 'seen',
+    header: 'Last seen',
+    width: '104px',
+    from: 620,
+    sort: 'lastSeen',
+    cell: ({ lastSeen }) => (lastSeen === null ? 'never' : <Time at={lastSeen} />),
+  },
+];

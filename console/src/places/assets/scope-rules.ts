@@ -1,0 +1,7 @@
+/** @returns the scope rules that a text has, one a line */
+export function rulesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}

@@ -1,0 +1,203 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { expectAccessible } from '../harness/accessibility.ts';
+import { describeInBrowser } from '../harness/browser.ts';
+import { useConsole } from '../harness/console.ts';
+
+const GRID = { name: 'Assets' } as const;
+
+/** Waits until rows are read, and chooses the first of them. */
+async function chooseFirst(page: Page, number: number): Promise<void> {
+  const grid = page.getByRole('grid', GRID);
+  await grid.getByRole('link').first().waitFor();
+  for (let row = 1; row <= number; row += 1)
+    await grid.getByRole('row').nth(row).getByRole('checkbox').check();
+}
+
+const linksOf = (page: Page) => page.getByRole('grid', GRID).getByRole('link');
+
+describeInBrowser('The assets of the console', () => {
+  const assay = useConsole();
+
+  it('are found by filters that the address keeps', async () => {
+    const page = await assay.enter('admin', '/assets');
+    await linksOf(page).first().waitFor();
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'IP range' }).click();
+    await page.getByRole('textbox', { name: 'Search ip range' }).fill('10.20.0.0/24');
+    await page.getByRole('checkbox', { name: '10.20.0.0/24' }).check();
+    await page.keyboard.press('Escape');
+    const inRange = (all: string[]) => all.length > 0 && all.every((text) => text.startsWith('10.20.0.'));
+    await expect.poll(() => linksOf(page).allTextContents()).toSatisfy(inRange);
+    await page.reload();
+    await linksOf(page).first().waitFor();
+    expect(await linksOf(page).allTextContents()).toSatisfy(inRange);
+    await page.getByRole('searchbox').fill('10.20.0.10');
+    await page.waitForURL('**search=10.20.0.10*');
+    await expect.poll(() => linksOf(page).allTextContents()).toEqual(['10.20.0.10']);
+  });
+
+  it('get a criticality together, which is taken back', async () => {
+    const page = await assay.enter('admin', '/assets?criticality=%5B%22medium%22%2C%22low%22%5D');
+    await chooseFirst(page, 3);
+    const first = page.getByRole('grid', GRID).getByRole('row').nth(1);
+    const before = await first.textContent();
+    await page.getByRole('button', { name: 'Criticality', exact: true }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'High' }).click();
+    await first.getByText('High').waitFor();
+    await page.getByText('Criticality high: 3 assets changed.').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('3 assets set back.').waitFor();
+    await expect.poll(() => first.textContent()).toBe(before);
+  });
+
+  it('get a tag that is new, and lose it when that is taken back', async () => {
+    const page = await assay.enter('admin', '/assets?assetType=%5B%22webapp%22%5D');
+    await chooseFirst(page, 2);
+    await page.getByRole('button', { name: 'Tags', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change tags' });
+    await dialog.getByLabel('Add').fill('looked at together');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Change' }).click();
+    await page.getByText('Tags of 2 assets changed.').waitFor();
+    await linksOf(page).first().click();
+    const tags = page.getByRole('group', { name: 'Tags' });
+    await tags.getByText('looked at together').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Tags of 2 assets set back.').waitFor();
+    await expect.poll(() => tags.getByText('looked at together').count()).toBe(0);
+  });
+
+  it('are put on a listing with scope rules, which are changed in place', async () => {
+    const { host } = assay.demo().assets;
+    const page = await assay.enter('admin', `/assets/${host}`);
+    const listings = page.getByRole('region', { name: 'Listings' });
+    await listings.getByRole('button', { name: 'Put on a listing' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change a listing' });
+    await dialog.getByRole('combobox', { name: 'Listing' }).fill('Driver');
+    await page.getByRole('option', { name: 'Driver apps 2026' }).click();
+    await dialog.getByRole('textbox', { name: 'Scope rules' }).fill('Reads alone\nNo load');
+    await dialog.getByRole('button', { name: 'Put on the listing' }).click();
+    await page.getByText('1 asset on acme-mobile-2026.').waitFor();
+    const rules = listings.getByRole('list', { name: 'Scope rules of acme-mobile-2026' });
+    await expect
+      .poll(() => rules.getByRole('listitem').allTextContents())
+      .toEqual(['Reads alone', 'No load']);
+    await listings.getByRole('button', { name: 'Change the rules of acme-mobile-2026' }).click();
+    await listings.getByRole('textbox', { name: 'Scope rules' }).fill('Only at night');
+    await listings.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => rules.getByRole('listitem').allTextContents()).toEqual(['Only at night']);
+    await listings.getByRole('button', { name: 'Take off acme-mobile-2026' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Take off' }).click();
+    await expect.poll(() => listings.getByText('acme-mobile-2026').count()).toBe(0);
+  });
+
+  it('are added from a pasted list, of which is shown first what is new, known and wrong', async () => {
+    const page = await assay.enter('admin', '/assets');
+    await page.getByRole('button', { name: 'Add assets' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add assets' });
+    await dialog.getByRole('combobox', { name: 'Listing' }).fill('Driver');
+    await page.getByRole('option', { name: 'Driver apps 2026' }).click();
+    await dialog
+      .getByRole('textbox', { name: 'Hosts and URLs' })
+      .fill(
+        '192.0.2.201, Printer\n10.20.0.10\n10.0.0.0/8\nHTTPS://Pasted.example:443/a#b\n\n# a remark\nbad host\n2001:DB8::0:1\n192.0.2.201',
+      );
+    await expect
+      .poll(() => dialog.getByRole('list', { name: 'New' }).getByRole('listitem').allTextContents())
+      .toEqual([
+        'New192.0.2.201, Printer Host',
+        'Newhttps://pasted.example/a Web application',
+        'New2001:db8::1 Host',
+      ]);
+    await dialog.getByText('1 known, 1 of them put on acme-mobile-2026').waitFor();
+    await dialog.getByText('1 named twice').waitFor();
+    expect(
+      await dialog.getByRole('list', { name: 'Wrong lines' }).getByRole('listitem').allTextContents(),
+    ).toEqual([
+      'Line 3: 10.0.0.0/8 is a network; write its hosts, one a line',
+      'Line 7: bad host is neither an IP address nor a host name',
+    ]);
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    // Nothing has changed yet.
+    expect(
+      await assay.server().request('GET', '/api/asset/v2/assets?search=pasted.example', as(assay)),
+    ).toMatchObject({ body: [] });
+    await dialog.getByRole('button', { name: 'Add 3' }).click();
+    await page.getByText('3 assets added, 1 asset put on acme-mobile-2026.').waitFor();
+    const { body } = await assay
+      .server()
+      .request('GET', '/api/asset/v2/listings/acme-mobile-2026/assets', as(assay));
+    expect((body as { location: string }[]).map(({ location }) => location)).toEqual([
+      '10.20.0.10',
+      '192.0.2.201',
+      '2001:db8::1',
+      'https://pasted.example/a',
+    ]);
+  });
+
+  it('tell of one of them its ports, their history and its vulnerabilities', async () => {
+    const page = await assay.enter('admin', `/assets/${assay.demo().assets.host}`);
+    const ports = page.getByRole('region', { name: 'Ports', exact: true });
+    await ports.getByRole('row').nth(20).waitFor();
+    await ports.getByRole('row', { name: /^443\/tcp/ }).waitFor();
+    await ports.getByText('History').click();
+    await ports.getByRole('list', { name: 'History of the ports' }).getByText('23/tcp').first().waitFor();
+    await page.getByRole('region', { name: 'Vulnerabilities' }).getByText('None is known.').waitFor();
+    await expectAccessible(page);
+    await page.goto('/assets?sort=-vulnerabilityCount');
+    await linksOf(page).first().click();
+    const found = page.getByRole('region', { name: 'Vulnerabilities' });
+    await found.getByRole('link', { name: 'show them in the list' }).click();
+    await page.getByRole('grid', { name: 'Vulnerabilities' }).getByRole('link').first().waitFor();
+  });
+
+  it('are edited, with a choice where somebody else was faster, and deleted when that was asked', async () => {
+    const { server } = assay;
+    const made = await server().request('POST', '/api/asset/v2/assets', {
+      ...as(assay),
+      body: { organizationUid: 'acme', assetType: 'host', location: '192.0.2.222' },
+    });
+    const { uid } = made.body as { uid: string };
+    const page = await assay.enter('admin', `/assets/${uid}`, { refusals: [412, 422] });
+    await page.getByRole('button', { name: 'Edit' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit the asset' });
+    await dialog.getByRole('textbox', { name: 'Address or host name' }).fill('no host');
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+    await dialog.getByText('must be an IPv4 or IPv6 address or a host name').waitFor();
+    await dialog.getByRole('textbox', { name: 'Address or host name' }).fill('192.0.2.222');
+    await server().request('PATCH', `/api/asset/v2/assets/${uid}`, {
+      ...as(assay),
+      body: { name: 'Theirs' },
+    });
+    await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Mine');
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+    await dialog.getByText('Somebody changed it meanwhile').waitFor();
+    await dialog.getByRole('button', { name: 'Take theirs' }).click();
+    await expect
+      .poll(() => dialog.getByRole('textbox', { name: 'Name', exact: true }).inputValue())
+      .toBe('Theirs');
+    await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Ours');
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('192.0.2.222 changed.').waitFor();
+    await page.getByRole('region', { name: 'Facts' }).getByText('Ours').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('region', { name: 'Facts' }).getByText('Theirs').waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page
+      .getByRole('dialog', { name: 'Delete the asset' })
+      .getByRole('button', { name: 'Delete' })
+      .click();
+    await page.getByText('192.0.2.222 deleted.').waitFor();
+    await page.waitForURL('**/assets');
+  });
+
+  it('can be used by everyone', async () => {
+    const page = await assay.enter('admin', '/assets');
+    await linksOf(page).first().waitFor();
+    await expectAccessible(page);
+  });
+});
+
+const as = (assay: ReturnType<typeof useConsole>) => ({ token: assay.demo().users.admin.token });
