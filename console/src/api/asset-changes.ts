@@ -54,7 +54,7 @@ export function useSetCriticality() {
       let number = 0;
       for (const [criticality, some] of groupsOf(rows, (row) => row.criticality))
         number += await setCriticality(some, criticality as Criticality);
-      restore(rows);
+      void client.resetQueries({ queryKey: ASSETS });
       tell(`${assetCount(number)} set back.`);
     } catch (error) {
       tellError('It could not be undone', error);
@@ -72,11 +72,12 @@ export function useSetCriticality() {
     },
     onSuccess(number, { rows, criticality }) {
       readAgain(client, rows);
+      if (number !== rows.length) void client.resetQueries({ queryKey: ASSETS });
       const word = criticality === 'undefined' ? 'not set' : criticality;
       tell(
         number === rows.length
           ? `Criticality ${word}: ${assetCount(number)} changed.`
-          : `Criticality ${word}: ${assetCount(number)} changed, ${rows.length - number} out of your reach.`,
+          : `Criticality ${word}: ${assetCount(number)} changed, ${rows.length - number} that you may not change.`,
         { undo: () => void undo(rows) },
       );
     },

@@ -95,14 +95,6 @@ export const asset = (uid: string) =>
     },
   });
 
-/** Operation 61: the organizations that one reaches; of client users their own. */
-export const organizations = queryOptions({
-  queryKey: ['organizations'],
-  queryFn: async ({ signal }) =>
-    (await api.GET('/v1/organizations', { params: { query: { 'page[size]': 200 } }, signal })).data,
-  staleTime: 60_000,
-});
-
 /** Operation 70: tags of an organization by a part of their name. */
 export async function searchTags(organizationUid: string, search: string, signal?: AbortSignal) {
   const { data } = await api.GET('/api/tagging/v1.0/organizations/{orgUid}/tags', {

@@ -7,6 +7,7 @@ import { peopleSearchOf } from '../places/people/search.ts';
 import { auditSearch } from '../places/audit/search.ts';
 import { tagsSearch } from '../places/tags/search.ts';
 import { assetSearchOf } from '../places/assets/search.ts';
+import { importSearchOf } from '../places/imports/search.ts';
 import { searchOf } from '../places/vulnerabilities/search.ts';
 
 const root = createRootRoute({
@@ -132,6 +133,19 @@ const oneAsset = createRoute({
   component: lazyRouteComponent(() => import('../places/assets/asset-page.tsx'), 'AssetPage'),
 });
 
+const imports = createRoute({
+  getParentRoute: () => root,
+  path: '/imports',
+  validateSearch: importSearchOf,
+  component: lazyRouteComponent(() => import('../places/imports/import-list.tsx'), 'ImportList'),
+});
+
+const oneImport = createRoute({
+  getParentRoute: () => root,
+  path: '/imports/$id',
+  component: lazyRouteComponent(() => import('../places/imports/import-page.tsx'), 'ImportPage'),
+});
+
 const places = [
   home,
   vulnerabilities,
@@ -148,6 +162,8 @@ const places = [
   audit,
   assets,
   oneAsset,
+  imports,
+  oneImport,
 ];
 
 /** Every address of the console; each place is loaded when somebody goes there. */

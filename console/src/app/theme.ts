@@ -39,13 +39,6 @@ export const theme = createTheme({
   fontFamilyMonospace: "ui-monospace, 'SF Mono', 'Cascadia Mono', Consolas, monospace",
   defaultRadius: 'md',
   cursorType: 'pointer',
-  // The accent is dark in light colours and light in dark ones: what is written on it follows, which a script cannot know.
-  variantColorResolver(input) {
-    const colors = defaultVariantColorsResolver(input);
-    return input.variant === 'filled' && (input.color ?? 'accent') === 'accent'
-      ? { ...colors, color: 'var(--mantine-primary-color-contrast)' }
-      : colors;
-  },
   components: {
     Modal: { defaultProps: { ...DIALOG, centered: true, transitionProps: { duration: 100 } } },
     Drawer: { defaultProps: { ...DIALOG, transitionProps: { duration: 100 } } },

@@ -1,59 +1,34 @@
-import { Loader, Select } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { searchListings } from '../api/assets.ts';
+import type { Option } from './filter-bar.tsx';
+import { SearchedSelect } from './searched-select.tsx';
 
 interface ListingPickerProps {
   label: string;
   description?: string;
-  error?: ReactNode;
+  error?: string | undefined;
   /** The uid of the assessment. */
   value: string | null;
   onChange: (uid: string | null) => void;
-  /** What stands in it while none is chosen. */
-  placeholder?: string;
   required?: boolean;
 }
 
 /** One assessment, which is the listing of its assets, found by a search of the server. */
-export function ListingPicker({
-  label,
-  value,
-  onChange,
-  placeholder = 'Type to search',
-  ...rest
-}: ListingPickerProps) {
-  const [search, setSearch] = useState('');
-  const [wanted] = useDebouncedValue(search, 120);
-  const [name, setName] = useState('');
-  const { data = [], isFetching } = useQuery({
-    queryKey: ['listings', 'picked', wanted === name ? '' : wanted],
-    queryFn: ({ signal }) => searchListings(wanted === name ? '' : wanted, signal),
-    placeholderData: keepPreviousData,
-  });
-  const options = data.map(({ uid, name: label }) => ({ value: uid, label }));
-  if (value !== null && options.every((option) => option.value !== value))
-    options.push({ value, label: name === '' ? value : name });
+export function ListingPicker({ value, onChange, ...rest }: ListingPickerProps) {
+  const [chosen, setChosen] = useState<Option | null>(null);
   return (
-    <Select
+    <SearchedSelect
       {...rest}
-      label={label}
-      placeholder={placeholder}
-      data={options}
-      value={value}
-      searchable
-      clearable
-      // The server searched already.
-      filter={({ options: found }) => found}
-      searchValue={search}
-      onSearchChange={setSearch}
-      nothingFoundMessage="Nothing found."
-      rightSection={isFetching ? <Loader size={12} /> : undefined}
-      onChange={(uid, option) => {
-        setName(option?.label ?? '');
-        onChange(uid);
+      choices={['listings']}
+      find={async (search, signal) =>
+        (await searchListings(search, signal)).map(({ uid, name }) => ({ value: uid, label: name }))
+      }
+      value={value === null ? null : chosen?.value === value ? chosen : { value, label: value }}
+      onChange={(option) => {
+        setChosen(option);
+        onChange(option?.value ?? null);
       }}
+      clearable
     />
   );
 }

@@ -80,11 +80,7 @@ export function AssetList() {
   );
   const isFiltered = Object.keys(search).some((name) => name !== 'sort');
   const addButton = rights.write && (
-    <Button
-      size="compact-md"
-      leftSection={<IconPlus size={16} aria-hidden />}
-      onClick={() => setAdding(true)}
-    >
+    <Button size="xs" leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setAdding(true)}>
       Add assets
     </Button>
   );

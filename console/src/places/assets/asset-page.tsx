@@ -53,7 +53,7 @@ export function AssetPage() {
         <>
           {rights.write && (
             <Button
-              size="compact-md"
+              size="xs"
               variant="default"
               leftSection={<IconPencil size={16} aria-hidden />}
               onClick={() => setAsked('edit')}
@@ -63,7 +63,7 @@ export function AssetPage() {
           )}
           {rights.whole && (
             <Button
-              size="compact-md"
+              size="xs"
               variant="default"
               leftSection={<IconTrash size={16} aria-hidden />}
               onClick={() => setAsked('delete')}

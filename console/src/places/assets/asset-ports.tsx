@@ -49,7 +49,7 @@ function Ports({ asset, state }: { asset: Asset; state: 'open' | 'closed' }) {
     );
   return (
     <>
-      <div className={classes.wide} tabIndex={0} role="region" aria-label={`Ports that are ${state}`}>
+      <div className={classes.wide}>
         <Table fz="sm" verticalSpacing={6} miw={560}>
           <Table.Thead>
             <Table.Tr>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { ASSET_TYPES, organizations, searchListings, searchTags } from '../../api/assets.ts';
+import { ASSET_TYPES, searchListings, searchTags } from '../../api/assets.ts';
 import { api } from '../../api/client.ts';
+import { organizations } from '../../api/organizations.ts';
 import type { FilterKind } from '../../parts/filter-bar.tsx';
 import { isPort } from './search.ts';
 

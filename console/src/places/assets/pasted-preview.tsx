@@ -64,7 +64,13 @@ export function PastedPreview({ fresh, known, listed, listing, twice, wrong }: P
 function Lines({ label, items }: { label: string; items: readonly PastedAsset[] }) {
   if (items.length === 0) return null;
   return (
-    <ul className={classes.lines} aria-label={label} tabIndex={0}>
+    <ul
+      className={classes.lines}
+      aria-label={label}
+      // It scrolls, and the arrow keys do that where one is in it.
+      // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+      tabIndex={0}
+    >
       {items.slice(0, SHOWN).map(({ line, assetType, location, name }) => (
         <li key={line}>
           <Badge

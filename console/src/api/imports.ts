@@ -1,0 +1,128 @@
+import { queryOptions, useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { tell, tellError } from '../parts/notices.tsx';
+import { api, type ImportJob, pageOf, totalOf } from './client.ts';
+import { followImport } from './import-events.ts';
+import { type List, PAGE_SIZE, useList } from './list.ts';
+
+export type ImportState = ImportJob['state'];
+
+export const IMPORT_STATES: Readonly<Record<ImportState, string>> = {
+  queued: 'Waiting',
+  running: 'Running',
+  succeeded: 'Done',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+};
+
+/** Of operation 66, by the names of its filters. */
+export interface ImportSearch {
+  state?: ImportState[];
+  assessment_id?: string[];
+  organization_uid?: string[];
+}
+
+/** What every list of imports begins its key with. */
+const IMPORTS = ['imports'] as const;
+
+const filterQuery = (search: ImportSearch) =>
+  Object.fromEntries(
+    Object.entries(search).map(([name, values]) => [`filter[${name}][]`, values as string[]]),
+  );
+
+/** Operation 66. */
+export function useImports(search: ImportSearch): List<ImportJob> {
+  const query = filterQuery(search);
+  return useList<ImportJob>({
+    key: [...IMPORTS, search],
+    page: async (cursor, signal) =>
+      pageOf<ImportJob>(
+        await api.GET('/v1/imports', {
+          params: { query: { ...query, 'page[size]': PAGE_SIZE, 'page[after]': cursor } },
+          signal,
+        }),
+      ),
+    async count(signal) {
+      const { response } = await api.GET('/v1/imports', {
+        params: { query: { ...query, 'page[size]': 1 } },
+        signal,
+      });
+      return totalOf(response);
+    },
+  });
+}
+
+export const isOver = ({ state }: Pick<ImportJob, 'state'>) => state !== 'queued' && state !== 'running';
+
+const keyOf = (id: number) => ['import', id] as const;
+
+/** Operation 67. */
+const oneImport = (id: number) =>
+  queryOptions({
+    queryKey: keyOf(id),
+    queryFn: async ({ signal }) =>
+      (await api.GET('/v1/imports/{id}', { params: { path: { id } }, signal })).data,
+  });
+
+/** An import, followed to its end. */
+export function useImport(id: number) {
+  const client = useQueryClient();
+  const query = useQuery(oneImport(id));
+  const [broken, setBroken] = useState<Error>();
+  const runs = query.data !== undefined && !isOver(query.data);
+  useEffect(() => {
+    if (!runs) return undefined;
+    const stop = new AbortController();
+    followImport(id, (job) => client.setQueryData(keyOf(id), job), stop.signal).then(
+      (job) => ended(client, job),
+      (error: unknown) => {
+        if (!stop.signal.aborted) setBroken(error as Error);
+      },
+    );
+    return () => stop.abort();
+  }, [id, runs, client]);
+  return { data: query.data, error: query.error ?? broken ?? null };
+}
+
+/** Reads anew what an import may have changed. */
+export function ended(client: QueryClient, job: ImportJob): void {
+  client.setQueryData(keyOf(job.id), job);
+  void client.resetQueries({ queryKey: IMPORTS });
+  if (job.options.dry_run) return;
+  for (const name of ['vulnerabilities', 'vulnerability', 'assets', 'asset', 'summary', 'found'])
+    void client.invalidateQueries({ queryKey: [name] });
+}
+
+/** Operation 69; what was applied stays, which is told. */
+export function useCancelImport() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async (id: number) =>
+      (await api.POST('/v1/imports/{id}/cancel', { params: { path: { id } } })).data,
+    onSuccess(job) {
+      client.setQueryData(keyOf(job.id), job);
+      void client.resetQueries({ queryKey: IMPORTS });
+      tell(`${job.file.filename} stops. What was applied before stays.`);
+    },
+    onError: (error) => tellError('It could not be cancelled', error),
+  });
+}
+
+/** Operation 82. */
+export function useUndoImport() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async (id: number) =>
+      (await api.POST('/v1/imports/{id}/undo', { params: { path: { id } } })).data,
+    onSuccess(job) {
+      ended(client, job);
+      const { undone } = job;
+      tell(
+        undone === null
+          ? `${job.file.filename} is being undone.`
+          : `Undone: ${undone.findings} vulnerabilities and ${undone.assets} assets taken away, ${undone.statuses} statuses set back, ${undone.kept} kept.`,
+      );
+    },
+    onError: (error) => tellError('It could not be undone', error),
+  });
+}

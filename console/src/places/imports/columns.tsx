@@ -1,0 +1,92 @@
+import { Anchor, Badge } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { ImportJob } from '../../api/client.ts';
+import type { Column } from '../../parts/rows-table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { formatName } from './formats.ts';
+import { ImportState } from './import-state.tsx';
+
+const number = (count: number | undefined) =>
+  count === undefined || count === 0 ? '' : count.toLocaleString();
+
+/** The columns of the imports. */
+export const COLUMNS: readonly Column<ImportJob>[] = [
+  {
+    id: 'file',
+    header: 'Report',
+    width: 'minmax(110px, 2fr)',
+    cell: ({ id, file }) => (
+      <Anchor
+        component={Link}
+        to={`/imports/${id}`}
+        size="sm"
+        c="inherit"
+        fw={500}
+        title={file.filename}
+        dir="auto"
+      >
+        {file.filename === '' ? `Import ${id}` : file.filename}
+      </Anchor>
+    ),
+  },
+  {
+    id: 'state',
+    header: 'State',
+    width: '112px',
+    cell: ({ state }) => <ImportState state={state} />,
+  },
+  {
+    id: 'kind',
+    header: 'Kind',
+    width: '92px',
+    from: 760,
+    cell: ({ options, undone }) =>
+      options.dry_run ? (
+        <Badge size="sm" variant="default" tt="none" fw={400}>
+          Dry run
+        </Badge>
+      ) : undone !== null ? (
+        <Badge size="sm" variant="default" tt="none" fw={400}>
+          Undone
+        </Badge>
+      ) : (
+        ''
+      ),
+  },
+  { id: 'format', header: 'Format', width: '110px', from: 560, cell: ({ format }) => formatName(format) },
+  {
+    id: 'assessment',
+    header: 'Assessment',
+    width: 'minmax(100px, 1fr)',
+    from: 680,
+    cell: ({ assessment_id }) => assessment_id ?? '',
+  },
+  {
+    id: 'new',
+    header: 'New',
+    width: '64px',
+    from: 900,
+    cell: ({ result }) => number(result?.findings_created),
+  },
+  {
+    id: 'gone',
+    header: 'Gone',
+    width: '64px',
+    from: 900,
+    cell: ({ result }) => number(result?.findings_gone),
+  },
+  {
+    id: 'by',
+    header: 'By',
+    width: 'minmax(100px, 0.8fr)',
+    from: 1000,
+    cell: ({ created_by }) => created_by?.name ?? created_by?.email ?? 'Command line',
+  },
+  {
+    id: 'at',
+    header: 'Started',
+    width: '112px',
+    from: 400,
+    cell: ({ created_at }) => <Time at={created_at} />,
+  },
+];

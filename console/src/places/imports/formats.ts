@@ -1,0 +1,32 @@
+/** The formats that reports are read in, by the names of the API, and as people call them. */
+export const FORMATS: Readonly<Record<string, string>> = {
+  nmap: 'Nmap',
+  masscan: 'Masscan',
+  naabu: 'Naabu',
+  httpx: 'httpx',
+  nuclei: 'Nuclei',
+  sarif: 'SARIF',
+  zap: 'ZAP',
+  burp: 'Burp Suite',
+  nessus: 'Nessus',
+  openvas: 'OpenVAS',
+  trivy: 'Trivy',
+  nikto: 'Nikto',
+  testssl: 'testssl.sh',
+  wapiti: 'Wapiti',
+  cyclonedx: 'CycloneDX',
+  'npm-audit': 'npm audit',
+  generic: 'Generic findings',
+  csv: 'CSV',
+};
+
+/** @returns how people call a format */
+export const formatName = (format: string) => FORMATS[format] ?? format;
+
+/** @returns a size in words: "3.2 MB" */
+export function sizeText(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB'];
+  let [size, unit] = [bytes, 0];
+  while (size >= 1_000 && unit < units.length - 1) [size, unit] = [size / 1_000, unit + 1];
+  return `${size.toLocaleString(undefined, { maximumFractionDigits: unit === 0 ? 0 : 1 })} ${units[unit]}`;
+}

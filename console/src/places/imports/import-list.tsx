@@ -1,0 +1,132 @@
+import { Button, Text } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
+import { IMPORT_STATES, type ImportSearch, useImports } from '../../api/imports.ts';
+import { searchListings } from '../../api/assets.ts';
+import { api, type ImportJob } from '../../api/client.ts';
+import { useShortcuts } from '../../app/shortcuts.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { FilterBar, type FilterKind } from '../../parts/filter-bar.tsx';
+import { Place } from '../../parts/place.tsx';
+import { RowsTable } from '../../parts/rows-table.tsx';
+import { COLUMNS } from './columns.tsx';
+import { DropZone } from './drop-zone.tsx';
+import { type DroppedFile, NewImports } from './new-imports.tsx';
+import classes from './imports.module.css';
+
+const KINDS: readonly FilterKind[] = [
+  {
+    name: 'state',
+    label: 'State',
+    options: Object.entries(IMPORT_STATES).map(([value, label]) => ({ value, label })),
+  },
+  {
+    name: 'assessment_id',
+    label: 'Assessment',
+    async options(search, signal) {
+      return (await searchListings(search, signal)).map(({ uid, name }) => ({ value: uid, label: name }));
+    },
+    nameOf: async (value, signal) =>
+      (await api.GET('/v1/assessments/{id}', { params: { path: { id: value } }, signal })).data.name,
+  },
+];
+
+const idOf = ({ id }: ImportJob) => String(id);
+const nameOf = ({ file }: ImportJob) => file.filename;
+
+/** The imports: reports that are dropped, and those that were imported before. */
+export function ImportList() {
+  const search = useSearch({ from: '/imports' });
+  const navigate = useNavigate({ from: '/imports' });
+  const list = useImports(search);
+  const [current, setCurrent] = useState<number>();
+  const [files, setFiles] = useState<readonly DroppedFile[]>([]);
+  const last = useRef(0);
+
+  const step = (by: number) =>
+    setCurrent(Math.max(0, Math.min(list.loaded - 1, (current ?? (by > 0 ? -1 : 1)) + by)));
+  const open = ({ id }: ImportJob) => void navigate({ to: `/imports/${id}` });
+  useShortcuts({
+    j: { label: 'Next import', run: () => step(1) },
+    k: { label: 'Import before', run: () => step(-1) },
+    o: {
+      label: 'Open it',
+      run() {
+        const row = current === undefined ? undefined : list.at(current);
+        if (row !== undefined) open(row);
+      },
+    },
+  });
+  const values = { state: search.state ?? [], assessment_id: search.assessment_id ?? [] };
+  const filter = (name: string, next: readonly string[]) => {
+    setCurrent(undefined);
+    void navigate({
+      search: (now) =>
+        Object.fromEntries(
+          Object.entries({ ...now, [name]: next }).filter(([, chosen]) => chosen.length > 0),
+        ) as ImportSearch,
+      replace: true,
+    });
+  };
+  return (
+    <Place
+      title="Imports"
+      fills
+      actions={
+        <Text size="sm" c="dimmed" aria-live="polite">
+          {list.isPending ? 'Reading' : `${list.total.toLocaleString()} found`}
+        </Text>
+      }
+    >
+      <div className={classes.scrolls}>
+        <DropZone
+          large={files.length === 0 && list.total === 0}
+          onFiles={(dropped) =>
+            setFiles((now) => [
+              ...now,
+              ...dropped.map((file) => {
+                last.current += 1;
+                return { id: last.current, file };
+              }),
+            ])
+          }
+        />
+        {files.length > 0 && (
+          <NewImports
+            files={files}
+            onRemove={(ids) => setFiles((now) => now.filter(({ id }) => !ids.includes(id)))}
+          />
+        )}
+        <FilterBar kinds={KINDS} values={values} onChange={filter} />
+        <div className={classes.table}>
+          <RowsTable
+            label="Imports"
+            list={list}
+            columns={COLUMNS}
+            rowId={idOf}
+            rowName={nameOf}
+            current={current}
+            onCurrent={setCurrent}
+            onOpen={open}
+            empty={
+              Object.keys(search).length > 0 ? (
+                <Empty
+                  title="None matches"
+                  action={
+                    <Button variant="light" onClick={() => void navigate({ search: {} })}>
+                      Remove all filters
+                    </Button>
+                  }
+                />
+              ) : (
+                <Empty title="No imports yet">
+                  Drop the report of a scanner above. The command line has the same: assay import FILE.
+                </Empty>
+              )
+            }
+          />
+        </div>
+      </div>
+    </Place>
+  );
+}
