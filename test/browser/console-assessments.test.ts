@@ -1,0 +1,247 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { expectAccessible } from '../harness/accessibility.ts';
+import { describeInBrowser } from '../harness/browser.ts';
+import { useConsole } from '../harness/console.ts';
+
+const HOSTILE = `<script>alert(1)</script>${'x'.repeat(180)}\u202Egnp`;
+
+/** Creates an assessment by the form, and goes to its page. */
+async function create(page: Page, name: string, uid: string): Promise<void> {
+  await page.getByRole('button', { name: 'New assessment' }).first().click();
+  const form = page.getByRole('dialog', { name: 'New assessment' });
+  await form.getByLabel('Name').fill(name);
+  await form.getByLabel('Id').fill(uid);
+  await form.getByRole('button', { name: 'Create' }).click();
+  await page.waitForURL(`**/assessments/${uid}`);
+  await page.getByRole('tab', { name: 'Hours' }).waitFor();
+}
+
+/** Chooses what a search finds. */
+async function choose(page: Page, label: string, typed: string, option: string | RegExp): Promise<void> {
+  await page.getByRole('combobox', { name: label }).fill(typed);
+  await page.getByRole('option', { name: option }).click();
+}
+
+describeInBrowser('The assessments of the console', () => {
+  const assay = useConsole();
+
+  it('are filtered, and the filters are in the address', async () => {
+    const page = await assay.enter('admin', '/assessments');
+    const grid = page.getByRole('grid', { name: 'Assessments' });
+    await grid.getByRole('link', { name: 'Web programme 2026' }).waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'State' }).click();
+    await page.getByRole('checkbox', { name: 'Completed' }).check();
+    await page.waitForURL(/state=/);
+    await expect.poll(() => grid.getByRole('link').allTextContents()).toEqual(['Internal network 2026']);
+    await page.goto('/assessments?assessment_group_id=1');
+    await page.getByRole('button', { name: 'Group: Web programme' }).waitFor();
+    await expect.poll(() => grid.getByRole('link').allTextContents()).toEqual(['Web programme 2026']);
+    await page.goto(`/assessments?tag_id=%5B${assay.demo().assessmentTag.id}%5D`);
+    await page.getByRole('button', { name: 'Tag: ' }).waitFor();
+    await expect.poll(() => grid.getByRole('link').allTextContents()).toEqual(['Web programme 2026']);
+    await page.goto('/assessments');
+    await page.getByRole('searchbox').fill('driver');
+    await expect.poll(() => grid.getByRole('link').allTextContents()).toEqual(['Driver apps 2026']);
+  });
+
+  it('are created, with what is wrong told at the field, edited, tagged and deleted', async () => {
+    const page = await assay.enter('admin', '/assessments', { refusals: [422] });
+    await page.getByRole('button', { name: 'New assessment' }).click();
+    const form = page.getByRole('dialog', { name: 'New assessment' });
+    await form.getByLabel('Name').fill(HOSTILE);
+    await form.getByLabel('Id').fill('Not An Id');
+    await form.getByLabel('Starts on').fill('2026-12-10');
+    await form.getByLabel('Ends on').fill('2026-12-01');
+    await form.getByRole('button', { name: 'Create' }).click();
+    const uid = form.getByRole('textbox', { name: 'Id' });
+    await expect.poll(() => uid.getAttribute('aria-invalid')).toBe('true');
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await uid.fill('hostile');
+    await form.getByRole('button', { name: 'Create' }).click();
+    await form.getByText('before').waitFor();
+    await form.getByLabel('Ends on').fill('2026-12-20');
+    await form.getByRole('combobox', { name: 'Tags' }).fill('a new tag');
+    await page.keyboard.press('Enter');
+    await form.getByRole('button', { name: 'Create' }).click();
+    await page.waitForURL('**/assessments/hostile');
+    await page.getByRole('definition').getByText('a new tag').waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('A calm name');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'A calm name' }).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('heading', { name: '<script>' }).waitFor();
+
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog', { name: 'Delete the assessment' }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.waitForURL('**/assessments');
+    await page.getByText('The assessment hostile is deleted.').waitFor();
+  });
+
+  it('stay while something was found in them, and say so', async () => {
+    const page = await assay.enter('admin', '/assessments/acme-web-2026', { refusals: [409] });
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('alert').getByText('complete the assessment instead').waitFor();
+    await expectAccessible(page);
+  });
+
+  it('are not overwritten by who did not see a change', async () => {
+    const page = await assay.enter('admin', '/assessments', { refusals: [412] });
+    await create(page, 'Seen by two', 'seen-by-two');
+    const other = await assay.enter('admin', '/assessments/seen-by-two');
+    await other.getByRole('button', { name: 'Edit' }).click();
+    await other.getByRole('dialog').getByLabel('Name').fill('Theirs');
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Mine');
+    await other.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await other.getByRole('heading', { name: 'Theirs' }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Somebody changed it meanwhile').waitFor();
+    await page.getByRole('button', { name: 'Show theirs, drop mine' }).click();
+    await expect.poll(() => page.getByRole('dialog').getByLabel('Name').inputValue()).toBe('Theirs');
+    await page.getByRole('dialog').getByLabel('Name').fill('Ours');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Ours' }).waitFor();
+  });
+
+  it('show what was found in them, and lead to it', async () => {
+    const page = await assay.enter('member', '/assessments/acme-web-2026');
+    const grid = page.getByRole('grid', { name: 'Vulnerabilities of the assessment' });
+    await grid.getByRole('link').first().waitFor();
+    expect(await page.getByRole('tab', { name: 'People' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole('link', { name: 'Filter, triage and export them' }).click();
+    await page.waitForURL(/\/vulnerabilities\?assessment_id=/);
+    await page.getByRole('button', { name: 'Assessment: Web programme 2026' }).waitFor();
+  });
+
+  it('change their state, and say which testing sessions end with it', async () => {
+    const page = await assay.enter('admin', '/assessments');
+    await create(page, 'Stated', 'stated');
+    await page.getByRole('tab', { name: 'Hours' }).click();
+    await page.getByText('No hours yet').waitFor();
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByRole('button', { name: /^Stop\s/ }).waitFor();
+    await page.getByRole('button', { name: 'State: Active' }).click();
+    await page.getByRole('menuitem', { name: 'Paused' }).click();
+    const asked = page.getByRole('dialog', { name: 'Set it to paused' });
+    await asked.getByText('One testing session runs and would end now: that of Helena Brandt').waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await asked.getByRole('button', { name: 'End it and go on' }).click();
+    await page.getByText('The assessment is paused.').waitFor();
+    await page.getByRole('button', { name: 'State: Paused' }).waitFor();
+    await expect.poll(() => page.getByRole('timer').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Start' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await page.getByRole('button', { name: 'State: Active' }).waitFor();
+  });
+
+  it('keep hours: a clock that is started and stopped, and what is logged, edited and deleted', async () => {
+    const page = await assay.enter('admin', '/assessments', { refusals: [422] });
+    await create(page, 'Timed', 'timed');
+    await page.getByRole('tab', { name: 'Hours' }).click();
+    await page.getByRole('button', { name: 'Start' }).click();
+    const clock = page.getByRole('grid').getByRole('timer');
+    await expect.poll(() => clock.textContent()).toMatch(/^0:00:0[2-9]$/);
+    await page.getByRole('button', { name: /^Stop\s/ }).click();
+    await page.getByText(/^Stopped after/).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await clock.waitFor();
+    await page.getByRole('button', { name: 'Stop the session of Helena Brandt' }).click();
+    await expect.poll(() => clock.count()).toBe(0);
+
+    await page.getByRole('button', { name: 'Log hours' }).click();
+    const form = page.getByRole('dialog', { name: 'Log hours' });
+    await form.getByLabel('Began').fill('2026-11-02T12:00');
+    await form.getByLabel('Ended').fill('2026-11-02T10:00');
+    await form.getByLabel('Note').fill('Sign-in');
+    await form.getByRole('button', { name: 'Log' }).click();
+    await form.getByText('Must not be before started_at.').waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await form.getByLabel('Ended').fill('2026-11-02T14:30');
+    await form.getByRole('button', { name: 'Log' }).click();
+    await page.getByText('2.5 hours logged.').waitFor();
+    await page.getByText('2.5 hours in all').waitFor();
+
+    const row = page.getByRole('row').filter({ hasText: 'Sign-in' });
+    await row.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('dialog').getByLabel('Ended').fill('2026-11-02T15:00');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('3 hours in all').waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await row.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('The session is deleted.').waitFor();
+    await expect.poll(() => row.count()).toBe(0);
+  });
+
+  it('have a scope: assets with rules, put in, changed and taken out again', async () => {
+    const page = await assay.enter('admin', '/assessments');
+    await create(page, 'Scoped', 'scoped');
+    await page.getByRole('tab', { name: /^Scope/ }).click();
+    await page.getByText('Nothing is in scope yet').waitFor();
+    await page.getByRole('button', { name: 'Add to the scope' }).click();
+    await choose(page, 'Asset', '10.20.0.10', '10.20.0.10');
+    await page.getByLabel('Rules').fill('Not on Fridays\n\nNo load tests');
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click();
+    const grid = page.getByRole('grid', { name: 'Assets in scope' });
+    await grid.getByText('Not on Fridays · No load tests').waitFor();
+    await page.getByRole('tab', { name: 'Scope (1)' }).waitFor();
+    await page.getByRole('button', { name: 'Rules of 10.20.0.10' }).click();
+    await page.getByLabel('Rules').fill('Never');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await grid.getByText('Never').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await grid.getByText('Not on Fridays · No load tests').waitFor();
+    await page.getByRole('button', { name: 'Take 10.20.0.10 out of scope' }).click();
+    await page.getByText('Nothing is in scope yet').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await grid.getByText('Not on Fridays · No load tests').waitFor();
+  });
+
+  it('are opened to people, and closed again', async () => {
+    const page = await assay.enter('admin', '/assessments');
+    await create(page, 'Shared', 'shared');
+    await page.getByRole('tab', { name: 'People' }).click();
+    await page.getByText('Nobody was given access').waitFor();
+    await choose(page, 'Give access to', 'outsider', /outsider@acme\.example/);
+    const grid = page.getByRole('grid', { name: 'People with access' });
+    await grid.getByText('outsider@acme.example').waitFor();
+    await page.getByText(/has access\./).waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole('button', { name: /^Take the access of/ }).click();
+    await page.getByText('Nobody was given access').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await grid.getByText('outsider@acme.example').waitFor();
+  });
+
+  it('are created by staff in an organization that they choose', async () => {
+    const page = await assay.enter('staff', '/assessments');
+    await page.getByRole('button', { name: 'New assessment' }).click();
+    const form = page.getByRole('dialog', { name: 'New assessment' });
+    await choose(page, 'Organization', 'halden', /Halden/i);
+    await form.getByLabel('Name').fill('Of staff');
+    await form.getByLabel('Id').fill('of-staff');
+    await form.getByRole('button', { name: 'Create' }).click();
+    await page.waitForURL('**/assessments/of-staff');
+    await page.getByRole('definition').getByText('halden').waitFor();
+  });
+});

@@ -1,0 +1,139 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { expectAccessible } from '../harness/accessibility.ts';
+import { describeInBrowser } from '../harness/browser.ts';
+import { useConsole } from '../harness/console.ts';
+
+/** Creates a group by the form, and goes to its page. */
+async function create(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'New group' }).first().click();
+  const form = page.getByRole('dialog', { name: 'New group' });
+  await form.getByLabel('Name').fill(name);
+  await form.getByLabel('Description').fill('Of **tests**');
+  await form.getByRole('button', { name: 'Create' }).click();
+  await page.waitForURL(/\/groups\/\d+$/);
+  await page.getByRole('heading', { name }).waitFor();
+}
+
+describeInBrowser('The groups of the console', () => {
+  const assay = useConsole();
+
+  it('are listed, found, created, edited and deleted', async () => {
+    const page = await assay.enter('admin', '/groups', { refusals: [422] });
+    const grid = page.getByRole('grid', { name: 'Groups' });
+    await grid.getByRole('link', { name: 'Web programme' }).waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole('searchbox').fill('mobile');
+    await page.waitForURL('**/groups?search=mobile');
+    await expect.poll(() => grid.getByRole('row').count()).toBe(2);
+    await page.getByRole('button', { name: 'New group' }).click();
+    const form = page.getByRole('dialog', { name: 'New group' });
+    await form.getByRole('button', { name: 'Create' }).click();
+    await expect.poll(() => form.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    await create(page, 'y'.repeat(200));
+    await page.getByText('No members yet').waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Renamed');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Renamed' }).waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByText('0 memberships end').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.waitForURL('**/groups');
+    await page.getByText('Renamed is deleted.').waitFor();
+  });
+
+  it('show their members by role', async () => {
+    const page = await assay.enter('admin', '/groups/1');
+    const grid = page.getByRole('grid', { name: 'Members' });
+    await grid.getByText('Noor Jansen').waitFor();
+    await page.getByText('Infrastructure admin (10)').click();
+    await page.waitForURL('**/groups/1?role=infra_admin');
+    await expect.poll(() => grid.getByRole('row').count()).toBe(11);
+    expect(await grid.getByText('Infrastructure admin').count()).toBe(10);
+    await expectAccessible(page);
+  });
+
+  it('take in many at once and let them go, with a result for each', async () => {
+    const page = await assay.enter('admin', '/groups');
+    await create(page, 'Batches');
+    await page.getByRole('button', { name: 'Add people' }).first().click();
+    const form = page.getByRole('dialog', { name: 'Add people' });
+    await form.getByRole('combobox', { name: 'Person' }).fill('outsider');
+    await page.getByRole('option', { name: /outsider@acme\.example/ }).click();
+    await form
+      .getByLabel('Addresses')
+      .fill('Marcus Oyelaran <member@acme.example>, spare@acme.example\nnobody@acme.example');
+    await form.getByText('3 addresses found in it.').waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await form.getByRole('button', { name: 'Add 4 people' }).click();
+    await form.getByText('Refused: 1 · Added: 3').waitFor();
+    const refused = form.getByRole('row').filter({ hasText: 'nobody@acme.example' });
+    await refused.getByText('Nobody here has this address').waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await form.getByRole('button', { name: 'Close' }).last().click();
+
+    const grid = page.getByRole('grid', { name: 'Members' });
+    await page.getByText('Member (3)').waitFor();
+    await page.getByRole('button', { name: 'Add people' }).click();
+    await form.getByLabel('Addresses').fill('member@acme.example');
+    await form.getByRole('button', { name: 'Add 1 person' }).click();
+    await form.getByText('Already there: 1').waitFor();
+    await form.getByRole('button', { name: 'Close' }).last().click();
+
+    await grid.getByRole('checkbox', { name: 'Choose Marcus Oyelaran' }).check();
+    await page.getByRole('button', { name: 'Role' }).click();
+    await page.getByRole('menuitem', { name: 'Operator' }).click();
+    await page.getByRole('button', { name: 'Change 1 person' }).click();
+    await page.getByRole('dialog').getByText('Changed: 1').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+    await page.getByText('Operator (1)').waitFor();
+
+    await grid.getByRole('checkbox', { name: 'Choose all that were read' }).check();
+    await page.getByText('3 chosen').waitFor();
+    await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByText('Access to assessments stays.').waitFor();
+    await page.getByRole('button', { name: 'Remove 3 people' }).click();
+    await page.getByRole('dialog').getByText('Removed: 3').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+    await page.getByText('No members yet').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await page.getByText('All (3)').waitFor();
+    await page.getByText('Operator (1)').waitFor();
+  });
+
+  it('keep their last admin, and say so', async () => {
+    const page = await assay.enter('admin', '/groups');
+    await create(page, 'Led');
+    await page.getByRole('button', { name: 'Add people' }).first().click();
+    const form = page.getByRole('dialog', { name: 'Add people' });
+    await form.getByLabel('Addresses').fill('member@acme.example');
+    await form.getByRole('combobox', { name: 'Role' }).click();
+    await page.getByRole('option', { name: 'Group admin' }).click();
+    await form.getByRole('button', { name: 'Add 1 person' }).click();
+    await form.getByText('Added: 1').waitFor();
+    await form.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByRole('checkbox', { name: 'Choose Marcus Oyelaran' }).check();
+    await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('button', { name: 'Remove 1 person' }).click();
+    await page.getByRole('dialog').getByText('Refused: 1').waitFor();
+    await page.getByRole('dialog').getByText(/last/).waitFor();
+  });
+
+  it('are read alone by who may not change them', async () => {
+    const page = await assay.enter('member', '/groups/1');
+    await page.getByRole('grid', { name: 'Members' }).getByText('Noor Jansen').waitFor();
+    await page.getByText('All (65)').waitFor();
+    expect(await page.getByRole('button', { name: 'Add people' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
+    expect(await page.getByRole('checkbox', { name: /^Choose/ }).count()).toBe(0);
+  });
+});

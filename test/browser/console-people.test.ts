@@ -1,0 +1,150 @@
+import { expect, it } from 'vitest';
+import { expectAccessible } from '../harness/accessibility.ts';
+import { describeInBrowser } from '../harness/browser.ts';
+import { useConsole } from '../harness/console.ts';
+
+describeInBrowser('The people of the console', () => {
+  const assay = useConsole();
+
+  it('are listed, found and filtered', async () => {
+    const page = await assay.enter('admin', '/people');
+    const grid = page.getByRole('grid', { name: 'People' });
+    await grid.getByRole('link', { name: 'Helena Brandt' }).waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole('searchbox').fill('outsider');
+    await page.waitForURL('**/people?search=outsider');
+    await expect.poll(() => grid.getByRole('row').count()).toBe(2);
+    await page.goto('/people');
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'State' }).click();
+    await page.getByRole('checkbox', { name: 'Invited' }).check();
+    await page.waitForURL('**/people?state=invited');
+    await grid.getByText(assay.demo().users.invited.email).waitFor();
+    const states = grid.getByRole('row').filter({ hasText: '@' });
+    await expect.poll(() => states.filter({ hasText: 'Active' }).count()).toBe(0);
+  });
+
+  it('are invited by a link to copy, with what is wrong told at the field', async () => {
+    const page = await assay.enter('admin', '/people', { refusals: [409, 422] });
+    await page.getByRole('button', { name: 'Invite', exact: true }).click();
+    const form = page.getByRole('dialog', { name: 'Invite somebody' });
+    const email = form.getByLabel('E-mail address');
+    await email.fill('not an address');
+    await form.getByRole('button', { name: 'Invite', exact: true }).click();
+    await form.getByText('Must be an e-mail address').waitFor();
+    await email.fill('member@acme.example');
+    await form.getByRole('button', { name: 'Invite', exact: true }).click();
+    await form.getByText(/taken/).waitFor();
+    expect(await email.getAttribute('aria-invalid')).toBe('true');
+    await email.fill('newcomer@acme.example');
+    await form.getByRole('combobox', { name: 'Assessments that they reach' }).fill('web');
+    await page.getByRole('option', { name: 'Web programme 2026' }).click();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await form.getByRole('button', { name: 'Invite', exact: true }).click();
+    const link = page.getByRole('dialog', { name: 'Invited' }).getByRole('textbox', { name: 'Link' });
+    await expect.poll(() => link.inputValue()).toMatch(/\/invitations?\//);
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole('dialog').getByRole('link', { name: 'newcomer@acme.example' }).click();
+    await page.getByRole('listitem').getByText('Web programme 2026').waitFor();
+
+    const first = await page.getByRole('textbox', { name: 'Link of the invitation' }).inputValue();
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('menuitem', { name: 'New link' }).click();
+    await page.getByText('There is a new link; the old one ended.').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Link of the invitation' }).inputValue()).not.toBe(first);
+
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('menuitem', { name: 'Ban' }).click();
+    await page.getByRole('dialog').getByText('the invitation and its link end').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Ban' }).click();
+    await page.waitForURL('**/people');
+    await page.getByText('newcomer@acme.example is banned.').waitFor();
+  });
+
+  it('are banned once it is said what ends, and reactivated', async () => {
+    const { spare } = assay.demo().users;
+    const page = await assay.enter('admin', `/people/${spare.id}`);
+    await page.getByRole('heading', { name: 'Sami Lehtinen' }).waitFor();
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('menuitem', { name: 'Ban' }).click();
+    await page.getByRole('dialog').getByText('signed out everywhere at once').waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole('dialog').getByRole('button', { name: 'Ban' }).click();
+    await page.getByText('Sami Lehtinen is banned.').waitFor();
+    await page.getByRole('definition').getByText('Banned').waitFor();
+    const tokenIsDead = await fetch(`${assay.server().origin}/v1/users/whoami`, {
+      headers: { authorization: `Bearer ${spare.token}` },
+    });
+    expect(tokenIsDead.status).toBe(401);
+    await page.getByRole('link', { name: 'People' }).first().click();
+    await page.goto('/people?state=banned');
+    await page.getByRole('link', { name: 'Sami Lehtinen' }).click();
+    await page.getByRole('button', { name: 'Reactivate' }).click();
+    await page.getByText('Sami Lehtinen can sign in again.').waitFor();
+    await page.getByRole('definition').getByText('Active').waitFor();
+  });
+
+  it('become admins and stop being so, at once and with a way back', async () => {
+    const { outsider } = assay.demo().users;
+    const page = await assay.enter('admin', `/people/${outsider.id}`);
+    const admin = page.getByRole('switch', { name: 'Admin of the organization' });
+    await admin.click();
+    await page.getByText(/is an admin\./).waitFor();
+    await page.getByRole('definition').getByText('Admin', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('definition').getByText('User', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('menuitem', { name: 'Name' }).click();
+    await page
+      .getByRole('dialog')
+      .getByLabel('Name')
+      .fill(`${'n'.repeat(200)}`);
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'nnn' }).waitFor();
+    await expectAccessible(page);
+  });
+
+  it('keep the last admin, and take back what was shown of it', async () => {
+    const { admin } = assay.demo().users;
+    const page = await assay.enter('staff', `/people/${admin.id}`, { refusals: [403] });
+    const isAdmin = page.getByRole('switch', { name: 'Admin of the organization' });
+    await isAdmin.click();
+    await page.getByText(/could not be changed/).waitFor();
+    await expect.poll(() => isAdmin.isChecked()).toBe(true);
+  });
+
+  it('reach the assessments that they are given', async () => {
+    const { outsider } = assay.demo().users;
+    const page = await assay.enter('admin', `/people/${outsider.id}`);
+    await page.getByText('None yet').waitFor();
+    await page.getByRole('combobox', { name: 'Give access to' }).fill('driver');
+    await page.getByRole('option', { name: 'Driver apps 2026' }).click();
+    await page.getByRole('listitem').getByRole('link', { name: 'Driver apps 2026' }).waitFor();
+    await page.getByRole('button', { name: /^Take the access to/ }).click();
+    await page.getByText('None yet').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await page.getByRole('listitem').getByRole('link', { name: 'Driver apps 2026' }).waitFor();
+    await expectAccessible(page);
+  });
+
+  it('are invited by staff into an organization that they choose', async () => {
+    const page = await assay.enter('staff', '/people');
+    await page.getByRole('button', { name: 'Invite', exact: true }).click();
+    const form = page.getByRole('dialog', { name: 'Invite somebody' });
+    await form.getByRole('combobox', { name: 'Organization' }).fill('halden');
+    await page.getByRole('option', { name: /Halden/i }).click();
+    await form.getByLabel('E-mail address').fill('new@halden.example');
+    await form.getByRole('button', { name: 'Invite', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Invited' }).getByText('new@halden.example').waitFor();
+  });
+
+  it('are for admins alone', async () => {
+    const page = await assay.enter('member', '/people');
+    await page.getByText('This is for admins').waitFor();
+    await expectAccessible(page);
+  });
+});
