@@ -50,7 +50,12 @@ export function FormDialog({
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
-            <Button type="submit" loading={busy} disabled={disabled} {...(grave ? { color: 'red.8' } : {})}>
+            <Button
+              type="submit"
+              loading={busy}
+              disabled={disabled}
+              {...(grave ? { color: 'red.8', c: 'white' } : {})}
+            >
               {save}
             </Button>
           </Group>

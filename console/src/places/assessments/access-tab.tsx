@@ -51,8 +51,8 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
       },
       {
         id: 'remove',
-        header: '',
-        width: '36px',
+        header: 'Actions',
+        width: '64px',
         cell: (person) => (
           <ActionIcon
             variant="subtle"

@@ -187,7 +187,7 @@ function columnsOf(
     },
     {
       id: 'actions',
-      header: '',
+      header: 'Actions',
       width: '96px',
       cell: (session) =>
         mayChange(session) && (

@@ -137,7 +137,7 @@ function columnsOf(actions: ScopeActions | undefined): readonly Column<ScopeAsse
       : [
           {
             id: 'actions',
-            header: '',
+            header: 'Actions',
             width: '64px',
             cell: (asset: ScopeAsset) => (
               <Group gap={4} wrap="nowrap">

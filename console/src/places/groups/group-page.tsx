@@ -209,12 +209,12 @@ function Members({ id, organization }: { id: number; organization: string }) {
         ) : (
           <Chip.Group value={role ?? ''} onChange={(value) => show(value as GroupRole | '')}>
             <Group gap={6} role="radiogroup" aria-label="Role">
-              <Chip size="xs" value="">
+              <Chip size="xs" variant="outline" value="">
                 All ({(counts?.total ?? 0).toLocaleString()})
               </Chip>
               {ROLES.filter(({ value }) => value === role || (counts?.byRole.get(value) ?? 0) > 0).map(
                 ({ value, label, does }) => (
-                  <Chip key={value} size="xs" value={value} title={does}>
+                  <Chip key={value} size="xs" variant="outline" value={value} title={does}>
                     {label} ({(counts?.byRole.get(value) ?? 0).toLocaleString()})
                   </Chip>
                 ),

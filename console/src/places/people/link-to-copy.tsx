@@ -1,36 +1,25 @@
-import { ActionIcon, Group, TextInput } from '@mantine/core';
-import { useClipboard } from '@mantine/hooks';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { Group, TextInput } from '@mantine/core';
+import { CopyButton } from '../../parts/copy-button.tsx';
 
-/** A link that one gives to somebody. */
-export function LinkToCopy({
-  label,
-  description,
-  link,
-}: {
+interface LinkToCopyProps {
   label: string;
   description: string;
   link: string;
-}) {
-  const clipboard = useClipboard();
+}
+
+/** A link that one gives to somebody. */
+export function LinkToCopy({ label, description, link }: LinkToCopyProps) {
   return (
-    <Group gap="xs" align="end" wrap="nowrap">
+    <Group gap="xs" align="end">
       <TextInput
-        style={{ flex: 1 }}
+        style={{ flex: '1 1 200px' }}
         label={label}
         description={description}
         readOnly
         value={link}
         onFocus={(event) => event.currentTarget.select()}
       />
-      <ActionIcon
-        size={36}
-        variant="default"
-        aria-label={clipboard.copied ? 'The link is copied' : 'Copy the link'}
-        onClick={() => clipboard.copy(link)}
-      >
-        {clipboard.copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-      </ActionIcon>
+      <CopyButton text={link} label="Copy the link" withWords />
     </Group>
   );
 }
