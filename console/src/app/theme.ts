@@ -43,6 +43,9 @@ export const theme = createTheme({
     Modal: { defaultProps: { ...DIALOG, centered: true, transitionProps: { duration: 100 } } },
     Drawer: { defaultProps: { ...DIALOG, transitionProps: { duration: 100 } } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    // A header of a dialog is none of the page; and what has no words says what it does.
+    ModalHeader: { defaultProps: { role: 'presentation' } },
+    DrawerHeader: { defaultProps: { role: 'presentation' } },
     Button: { defaultProps: { size: 'sm' } },
     SegmentedControl: { defaultProps: { transitionDuration: 0 } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },

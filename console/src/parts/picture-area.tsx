@@ -1,5 +1,6 @@
 import { Progress, Stack, Text, Textarea, type TextareaProps } from '@mantine/core';
 import { type DragEvent, useRef, useState } from 'react';
+import { named } from './named-picture.ts';
 import { errorText } from './notices.tsx';
 
 /** Keeps a picture and tells the address that Markdown has for it: `attachment:7`. */
@@ -40,7 +41,7 @@ export function PictureArea({ value, onChange, keepPicture, error, ...others }: 
   const takeFrom = (data: DataTransfer) => {
     const pictures = [...data.files].filter(({ type }) => type.startsWith('image/'));
     if (keepPicture === undefined || pictures.length === 0) return false;
-    void take(pictures);
+    void take(pictures.map((file) => named(file)));
     return true;
   };
   return (
