@@ -1,4 +1,11 @@
-import { type InfiniteData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  hashKey,
+  type InfiniteData,
+  keepPreviousData,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { ListPage } from './client.ts';
 
@@ -7,6 +14,8 @@ export const PAGE_SIZE = 200;
 
 /** A list of the API as a table reads it: page after page by cursor, so that no row comes twice or is left out. */
 export interface List<Row> {
+  /** Another one for another list: it changes with filters and order. */
+  name: string;
   /** How many there are by the server's count, and at least those that were read. */
   total: number;
   /** How many were read. */
@@ -16,6 +25,8 @@ export interface List<Row> {
   /** Reads on until the row with this index is there. */
   need: (index: number) => void;
   isPending: boolean;
+  /** Whether the rows are those of the list before, until this one's are read. */
+  isFormer: boolean;
   error: Error | null;
   /** Reads the list anew from its begin. */
   refresh: () => void;
@@ -44,32 +55,51 @@ export function useList<Row>({ key, page, count, pageSize = PAGE_SIZE }: ListOpt
     // A list of many pages is not read again behind somebody's back.
     staleTime: Infinity,
     structuralSharing: false,
+    placeholderData: keepPreviousData,
   });
   const counted = useQuery({
     queryKey: [...key, 'total'],
     queryFn: ({ signal }) => count?.(signal) ?? null,
     enabled: count !== undefined,
     staleTime: Infinity,
+    placeholderData: keepPreviousData,
   });
+  const name = hashKey(key);
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage, isPending, error } = query;
+  const isFormer = query.isPlaceholderData;
   const total = counted.data ?? 0;
   return useMemo(() => {
     const pages = data?.pages ?? [];
     const loaded = Math.max(0, (pages.length - 1) * pageSize) + (pages.at(-1)?.rows.length ?? 0);
     return {
+      name,
       total: hasNextPage ? Math.max(total, loaded + 1) : loaded,
       loaded,
       at: (index) => pages[Math.floor(index / pageSize)]?.rows[index % pageSize],
       need(index) {
-        if (index >= loaded && hasNextPage && !isFetchingNextPage) void fetchNextPage();
+        if (index >= loaded && hasNextPage && !isFetchingNextPage && !isFormer) void fetchNextPage();
       },
       isPending,
+      isFormer,
       error,
       refresh() {
         void client.resetQueries({ queryKey: key });
       },
     };
-  }, [data, total, hasNextPage, isFetchingNextPage, fetchNextPage, isPending, error, pageSize, client, key]);
+    // `name` stands for `key`, which is another array each time.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [
+    data,
+    total,
+    hasNextPage,
+    isFetchingNextPage,
+    fetchNextPage,
+    isPending,
+    isFormer,
+    error,
+    pageSize,
+    name,
+  ]);
 }
 
 /** Changes rows that were read, where they stand, in every list whose key begins like this. */

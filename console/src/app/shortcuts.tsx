@@ -6,6 +6,8 @@ export type Shortcuts = Readonly<Record<string, { label: string; run: () => void
 
 /** How long the second of two keys is waited for, in milliseconds. */
 const SECOND_KEY_WITHIN = 1_500;
+/** What is typed into none of these. */
+const TICKED = 'input[type="checkbox"], input[type="radio"]';
 
 type Layers = Set<{ current: Shortcuts }>;
 const LayersContext = createContext<Layers>(new Set());
@@ -34,7 +36,8 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
     const hear = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       const target = event.target as HTMLElement;
-      if (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return;
+      if (target.isContentEditable || (target.matches('input, textarea, select') && !target.matches(TICKED)))
+        return;
       if (document.querySelector('[aria-modal="true"]') !== null) return;
       if (event.key === '?') {
         setHelp(Object.assign({}, ...[...layers].map(({ current }) => current)) as Shortcuts);

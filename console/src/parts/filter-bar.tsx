@@ -1,21 +1,8 @@
-import {
-  ActionIcon,
-  Button,
-  Checkbox,
-  Group,
-  Loader,
-  Menu,
-  Pill,
-  Popover,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { ActionIcon, Button, Group, Menu, Popover, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconChevronLeft, IconPlus, IconSearch, IconX } from '@tabler/icons-react';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
-import classes from './filter-bar.module.css';
+import { Choices, ChosenNames } from './filter-choices.tsx';
 
 /** Something that can be chosen in a filter. */
 export interface Option {
@@ -29,8 +16,8 @@ export interface FilterKind {
   name: string;
   /** In words: "Status". */
   label: string;
-  /** What can be chosen: a few that are known, or what a search of the server finds. */
-  options: readonly Option[] | ((search: string, signal: AbortSignal) => Promise<readonly Option[]>);
+  /** What can be chosen: a few that are known, what a search finds, or one day of the calendar. */
+  options: readonly Option[] | ((search: string, signal: AbortSignal) => Promise<readonly Option[]>) | 'day';
   /** @returns how a chosen value is called, where the options have not been read; the value unless told */
   nameOf?: (value: string, signal: AbortSignal) => Promise<string>;
   /** What can be typed, where that is no part of a name: "192.0.2.0/24". */
@@ -39,7 +26,7 @@ export interface FilterKind {
 
 type Values = Readonly<Record<string, readonly string[]>>;
 
-interface FilterBarProps {
+export interface FilterBarProps {
   kinds: readonly FilterKind[];
   /** What is chosen of each kind. */
   values: Values;
@@ -109,7 +96,8 @@ function SearchBox({
   );
 }
 
-interface KindProps {
+/** One filter, and what is chosen of it. */
+export interface KindProps {
   kind: FilterKind;
   values: readonly string[];
   onChange: FilterBarProps['onChange'];
@@ -138,31 +126,6 @@ function Chip({ kind, values, onChange }: KindProps) {
       </ActionIcon>
     </Group>
   );
-}
-
-function ChosenNames({ kind, values }: Pick<KindProps, 'kind' | 'values'>) {
-  const { data } = useQuery({
-    queryKey: ['filter-names', kind.name, values],
-    queryFn: ({ signal }) =>
-      Promise.all(
-        values.slice(0, 3).map(async (value) => kind.nameOf?.(value, signal) ?? labelOf(kind, value)),
-      ),
-    staleTime: 60_000,
-    placeholderData: keepPreviousData,
-  });
-  const names = data ?? values.slice(0, 3);
-  return (
-    <>
-      {names.join(', ')}
-      {values.length > 3 && ` and ${values.length - 3} more`}
-    </>
-  );
-}
-
-function labelOf({ options }: FilterKind, value: string): string {
-  return typeof options === 'function'
-    ? value
-    : (options.find((option) => option.value === value)?.label ?? value);
 }
 
 function AddFilter({ kinds, values, onChange }: Pick<FilterBarProps, 'kinds' | 'values' | 'onChange'>) {
@@ -213,65 +176,5 @@ function AddFilter({ kinds, values, onChange }: Pick<FilterBarProps, 'kinds' | '
         )}
       </Menu.Dropdown>
     </Menu>
-  );
-}
-
-/** What can be chosen, searched where there may be many. */
-function Choices({ kind, values, onChange }: KindProps) {
-  const [search, setSearch] = useState('');
-  const [wanted] = useDebouncedValue(search, 120);
-  const { options } = kind;
-  const isSearched = typeof options === 'function';
-  const { data, isFetching } = useQuery({
-    queryKey: ['filter-options', kind.name, wanted],
-    queryFn: ({ signal }) => (isSearched ? options(wanted, signal) : options),
-    placeholderData: keepPreviousData,
-    enabled: isSearched,
-  });
-  const found = isSearched ? (data ?? []) : options;
-  const toggle = (value: string) =>
-    onChange(
-      kind.name,
-      values.includes(value) ? values.filter((other) => other !== value) : [...values, value],
-    );
-  return (
-    <Stack gap={6}>
-      {isSearched && (
-        <TextInput
-          size="xs"
-          aria-label={`Search ${kind.label.toLowerCase()}`}
-          placeholder={kind.hint ?? 'Type to search'}
-          value={search}
-          data-autofocus
-          rightSection={isFetching ? <Loader size={12} /> : undefined}
-          onChange={(event) => setSearch(event.currentTarget.value)}
-        />
-      )}
-      {isSearched && values.length > 0 && (
-        <Pill.Group>
-          {values.map((value) => (
-            <Pill key={value} withRemoveButton onRemove={() => toggle(value)}>
-              <ChosenNames kind={kind} values={[value]} />
-            </Pill>
-          ))}
-        </Pill.Group>
-      )}
-      <Stack gap={4} mah={260} style={{ overflowY: 'auto' }}>
-        {found.map(({ value, label }) => (
-          <Checkbox
-            key={value}
-            size="xs"
-            label={label}
-            checked={values.includes(value)}
-            onChange={() => toggle(value)}
-          />
-        ))}
-        {found.length === 0 && !isFetching && (
-          <Text size="xs" c="dimmed">
-            Nothing found.
-          </Text>
-        )}
-      </Stack>
-    </Stack>
   );
 }

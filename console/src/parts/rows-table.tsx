@@ -1,19 +1,22 @@
-import { Alert, Button, Checkbox, Skeleton, UnstyledButton } from '@mantine/core';
-import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
+import { Alert, Button } from '@mantine/core';
 import { useElementSize, useMergedRef } from '@mantine/hooks';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { columnVisibilityFeature, type ColumnDef, tableFeatures, useTable } from '@tanstack/react-table';
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from 'react';
 import type { List } from '../api/list.ts';
 import { errorText } from './notices.tsx';
+import { ChooseAll, HeaderCell } from './table-head.tsx';
+import { TableRow } from './table-row.tsx';
 import classes from './rows-table.module.css';
 
 const features = tableFeatures({ columnVisibilityFeature });
 /** Beyond what is seen, so that scrolling shows no gap; with a window's rows well under 200 in the document. */
-const OVERSCAN = 12;
+const OVERSCAN = 10;
 const ROW_HEIGHT = 40;
 /** Rows that are read before somebody scrolls to them. */
-const AHEAD = 100;
+const AHEAD = 400;
+/** A table that is narrower than this shows the columns that it has room for, whichever were asked for. */
+const ROOMY = 620;
 
 /** A column of a table: its `id` and `header`, and how a row is shown in it. */
 export interface Column<Row> {
@@ -26,6 +29,8 @@ export interface Column<Row> {
   sort?: string;
   /** The least room, in pixels, that the table must have for it; shown in any unless told. */
   from?: number;
+  /** Whether it is shown only when it is asked for. */
+  extra?: boolean;
 }
 
 /** Which rows are chosen, by their ids. */
@@ -39,6 +44,8 @@ interface RowsTableProps<Row> {
   label: string;
   list: List<Row>;
   columns: readonly Column<Row>[];
+  /** The ids of the columns that were asked for; those that there is room for unless told. */
+  asked?: readonly string[] | undefined;
   rowId: (row: Row) => string;
   /** How a row is called where its checkbox is. */
   rowName: (row: Row) => string;
@@ -56,7 +63,7 @@ interface RowsTableProps<Row> {
 
 /** A list of any length as a table: only the rows that are seen are in the document, and pages are read as they are needed. */
 export function RowsTable<Row extends object>(props: RowsTableProps<Row>) {
-  const { label, list, columns, rowId, rowName, current, onCurrent, onOpen, choice } = props;
+  const { label, list, rowId, current, onCurrent, onOpen, choice } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const { ref: frame, width } = useElementSize<HTMLDivElement>();
   const both = useMergedRef(scroller, frame);
@@ -74,36 +81,41 @@ export function RowsTable<Row extends object>(props: RowsTableProps<Row>) {
   useEffect(() => {
     if (current !== undefined) virtual.scrollToIndex(current);
   }, [current, virtual]);
+  useEffect(() => {
+    if (scroller.current !== null) scroller.current.scrollTop = 0;
+  }, [list.name]);
 
-  const shown = useMemo(() => columns.filter(({ from = 0 }) => from <= width), [columns, width]);
-  const definitions = useMemo(
-    () =>
-      shown.map(({ id, header, cell }): ColumnDef<typeof features, Row> => ({
-        id,
-        header,
-        cell: ({ row }) => cell(row.original),
-      })),
-    [shown],
+  const { shown, cells, template } = useShownColumns(props, width);
+  // What rows call is the same function always, so that a row is drawn again only when it changes itself.
+  const latest = useRef(props);
+  useEffect(() => {
+    latest.current = props;
+  });
+  const { toggle, click } = useMemo(
+    () => ({
+      toggle(row: Row) {
+        const { choice: now, rowId: id } = latest.current;
+        now?.onChange(toggled(now.chosen, id(row)));
+      },
+      click(row: Row, index: number) {
+        latest.current.onCurrent?.(index);
+        latest.current.onOpen?.(row, index);
+      },
+    }),
+    [],
   );
-  // The window's rows alone: a table over all that were read would be made anew with each page.
-  const rows = items.flatMap(({ index }) => list.at(index) ?? []);
-  const table = useTable({ features, columns: definitions, data: rows, getRowId: rowId });
-  const byId = new Map(table.getRowModel().rows.map((row) => [row.id, row]));
 
   if (list.error !== null)
     return (
-      <Alert color="red" title="The list could not be read">
+      <Alert color="red" title="The list could not be read" flex={1}>
         {errorText(list.error)}{' '}
         <Button size="compact-sm" variant="light" onClick={list.refresh}>
           Try again
         </Button>
       </Alert>
     );
-  if (!list.isPending && list.total === 0) return <>{props.empty}</>;
+  if (!list.isPending && list.total === 0) return <div className={classes.nothing}>{props.empty}</div>;
 
-  const template = {
-    gridTemplateColumns: `${choice ? '36px ' : ''}${shown.map((column) => column.width).join(' ')}`,
-  };
   const move = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined && onCurrent !== undefined) {
@@ -126,13 +138,13 @@ export function RowsTable<Row extends object>(props: RowsTableProps<Row>) {
       role="grid"
       aria-label={label}
       aria-rowcount={list.total + 1}
-      aria-busy={list.isPending}
+      aria-busy={list.isPending || list.isFormer}
       aria-activedescendant={current === undefined ? undefined : `row-${current}`}
       tabIndex={0}
       onKeyDown={move}
     >
       <div role="rowgroup" className={classes.head}>
-        <div role="row" aria-rowindex={1} className={classes.row} style={template}>
+        <div role="row" aria-rowindex={1} className={classes.row} style={{ gridTemplateColumns: template }}>
           {choice && (
             <div role="columnheader">
               <ChooseAll list={list} rowId={rowId} choice={choice} />
@@ -146,52 +158,20 @@ export function RowsTable<Row extends object>(props: RowsTableProps<Row>) {
       <div role="rowgroup" className={classes.body} style={{ height: virtual.getTotalSize() }}>
         {items.map(({ index, start }) => {
           const row = list.at(index);
-          const style = { ...template, transform: `translateY(${start}px)` };
-          if (row === undefined)
-            return (
-              <div key={index} role="row" aria-rowindex={index + 2} className={classes.row} style={style}>
-                <div role="gridcell" className={classes.waiting}>
-                  <Skeleton height={12} />
-                </div>
-              </div>
-            );
-          const id = rowId(row);
           return (
-            <div
+            <TableRow
               key={index}
-              id={`row-${index}`}
-              role="row"
-              aria-rowindex={index + 2}
-              aria-selected={choice ? choice.chosen.has(id) : undefined}
-              data-current={index === current || undefined}
-              className={classes.row}
-              style={style}
-              onClick={(event) => {
-                // A link, a button or a checkbox in the row does its own.
-                if ((event.target as HTMLElement).closest('a, button, input, label') !== null) return;
-                onCurrent?.(index);
-                onOpen?.(row, index);
-              }}
-            >
-              {choice && (
-                <div role="gridcell">
-                  <Checkbox
-                    size="xs"
-                    aria-label={`Choose ${rowName(row)}`}
-                    checked={choice.chosen.has(id)}
-                    onChange={() => choice.onChange(toggled(choice.chosen, id))}
-                  />
-                </div>
-              )}
-              {byId
-                .get(id)
-                ?.getVisibleCells()
-                .map((cell) => (
-                  <div key={cell.id} role="gridcell" className={classes.cell}>
-                    <table.FlexRender cell={cell} />
-                  </div>
-                ))}
-            </div>
+              index={index}
+              row={row}
+              start={start}
+              cells={cells}
+              template={template}
+              isCurrent={index === current}
+              chosen={row === undefined ? undefined : choice?.chosen.has(rowId(row))}
+              name={props.rowName}
+              onToggle={toggle}
+              onClick={click}
+            />
           );
         })}
       </div>
@@ -199,65 +179,46 @@ export function RowsTable<Row extends object>(props: RowsTableProps<Row>) {
   );
 }
 
-function HeaderCell<Row>({
-  column: { header, sort: name },
-  sort,
-  onSort,
-}: {
-  column: Column<Row>;
-  sort: string | undefined;
-  onSort: ((sort: string) => void) | undefined;
-}) {
-  const direction = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : undefined;
-  if (name === undefined || onSort === undefined)
-    return (
-      <div role="columnheader" className={classes.cell}>
-        {header}
-      </div>
-    );
-  return (
-    <div role="columnheader" aria-sort={direction ?? 'none'} className={classes.cell}>
-      <UnstyledButton
-        className={classes.order}
-        onClick={() => onSort(direction === 'descending' ? name : `-${name}`)}
-      >
-        {header}
-        {direction === 'ascending' && <IconArrowUp size={14} aria-hidden />}
-        {direction === 'descending' && <IconArrowDown size={14} aria-hidden />}
-      </UnstyledButton>
-    </div>
+/** The columns that a table shows: those that were asked for, else those that there is room for. */
+function useShownColumns<Row extends object>({ columns, asked, choice }: RowsTableProps<Row>, width: number) {
+  const hasChoice = choice !== undefined;
+  const columnVisibility = useMemo(() => {
+    const isShown = ({ id, from = 0, extra = false }: Column<Row>) =>
+      asked === undefined ? !extra && from <= width : asked.includes(id) && (width >= ROOMY || from <= width);
+    return Object.fromEntries(columns.map((column) => [column.id, isShown(column)]));
+  }, [columns, asked, width]);
+  const definitions = useMemo(
+    () =>
+      columns.map(({ id, header, cell }): ColumnDef<typeof features, Row> => ({
+        id,
+        header,
+        cell: ({ row }) => cell(row.original),
+      })),
+    [columns],
   );
+  // The rows are not the table's: one over all that were read would be made anew with each page.
+  const table = useTable({
+    features,
+    columns: definitions,
+    data: NO_ROWS as Row[],
+    state: { columnVisibility },
+  });
+  const ids = table
+    .getVisibleLeafColumns()
+    .map(({ id }) => id)
+    .join(' ');
+  return useMemo(() => {
+    const visible = new Set(ids.split(' '));
+    const shown = columns.filter(({ id }) => visible.has(id));
+    return {
+      shown,
+      cells: shown.map(({ id, cell }) => ({ id, cell })),
+      template: `${hasChoice ? '36px ' : ''}${shown.map((column) => column.width).join(' ')}`,
+    };
+  }, [columns, ids, hasChoice]);
 }
 
-/** Chooses the rows that were read, or none. */
-function ChooseAll<Row>({
-  list,
-  rowId,
-  choice,
-}: {
-  list: List<Row>;
-  rowId: (row: Row) => string;
-  choice: Choice;
-}) {
-  const { chosen, onChange } = choice;
-  const all = () => {
-    const ids = new Set<string>();
-    for (let index = 0; index < list.loaded; index += 1) {
-      const row = list.at(index);
-      if (row !== undefined) ids.add(rowId(row));
-    }
-    return ids;
-  };
-  return (
-    <Checkbox
-      size="xs"
-      aria-label="Choose all that were read"
-      checked={chosen.size > 0 && chosen.size >= list.loaded}
-      indeterminate={chosen.size > 0 && chosen.size < list.loaded}
-      onChange={() => onChange(chosen.size > 0 ? new Set() : all())}
-    />
-  );
-}
+const NO_ROWS: readonly object[] = [];
 
 function toggled(chosen: ReadonlySet<string>, id: string): ReadonlySet<string> {
   const next = new Set(chosen);

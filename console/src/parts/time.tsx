@@ -1,5 +1,3 @@
-import { Tooltip } from '@mantine/core';
-
 const WHOLE = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const MINUTE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
@@ -32,9 +30,9 @@ interface TimeProps {
 export function Time({ at, exact = false }: TimeProps) {
   const date = new Date(at);
   return (
-    <Tooltip label={WHOLE.format(date)}>
-      <time dateTime={at}>{exact ? MINUTE.format(date) : sinceText(date)}</time>
-    </Tooltip>
+    <time dateTime={at} title={WHOLE.format(date)}>
+      {exact ? MINUTE.format(date) : sinceText(date)}
+    </time>
   );
 }
 

@@ -1,10 +1,13 @@
-import { Anchor, Badge, Group } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import type { VulnerabilityRow } from '../../api/vulnerabilities.ts';
+import { RowLink } from '../../parts/row-link.tsx';
 import type { Column } from '../../parts/rows-table.tsx';
 import { SeverityMark } from '../../parts/severity-mark.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { Day, Time } from '../../parts/time.tsx';
+import classes from './columns.module.css';
+
+/** Of a row; the others are counted. */
+const TAGS_SHOWN = 2;
 
 /** The columns of the vulnerabilities. */
 export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
@@ -21,9 +24,9 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     width: 'minmax(120px, 3fr)',
     sort: 'title',
     cell: ({ id, title }) => (
-      <Anchor component={Link} to={`/vulnerabilities/${id}`} size="sm" c="inherit" fw={500} title={title}>
+      <RowLink to={`/vulnerabilities/${id}`} title={title}>
         {title}
-      </Anchor>
+      </RowLink>
     ),
   },
   {
@@ -42,14 +45,14 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     width: 'minmax(90px, 1fr)',
     from: 900,
     cell: ({ tags }) => (
-      <Group gap={4} wrap="nowrap">
-        {tags.slice(0, 2).map(({ name }) => (
-          <Badge key={name} size="sm" variant="default" tt="none" fw={400} maw={120}>
+      <span className={classes.tags} title={tags.map(({ name }) => name).join(', ')}>
+        {tags.slice(0, TAGS_SHOWN).map(({ name }) => (
+          <span key={name} className={classes.tag}>
             {name}
-          </Badge>
+          </span>
         ))}
-        {tags.length > 2 && `+${tags.length - 2}`}
-      </Group>
+        {tags.length > TAGS_SHOWN && <span>+{tags.length - TAGS_SHOWN}</span>}
+      </span>
     ),
   },
   {
@@ -79,7 +82,39 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     header: 'Reported',
     width: '112px',
     sort: 'resolved_at',
-    from: 620,
+    from: 700,
     cell: ({ resolved_at }) => <Time at={resolved_at} />,
   },
+  {
+    id: 'updated',
+    header: 'Changed',
+    width: '112px',
+    sort: 'updated_at',
+    extra: true,
+    cell: ({ updated_at }) => <Time at={updated_at} />,
+  },
+  {
+    id: 'score',
+    header: 'Score',
+    width: '70px',
+    sort: 'cvss_score',
+    extra: true,
+    cell: ({ cvss_score }) => cvss_score ?? '',
+  },
+  {
+    id: 'cve',
+    header: 'CVE',
+    width: '140px',
+    extra: true,
+    cell: ({ cve_ids }) => <span title={cve_ids.join(', ')}>{cve_ids.join(', ')}</span>,
+  },
+  { id: 'source', header: 'Source', width: '90px', extra: true, cell: ({ source }) => source },
+  {
+    id: 'comments',
+    header: 'Comments',
+    width: '90px',
+    extra: true,
+    cell: ({ comment_count }) => (comment_count === 0 ? '' : comment_count.toLocaleString()),
+  },
+  { id: 'number', header: 'Number', width: '84px', extra: true, cell: ({ id }) => `#${id}` },
 ];

@@ -1,8 +1,11 @@
 import type { VulnerabilitySearch } from '../../api/vulnerabilities.ts';
 import { SEVERITIES, type Severity } from '../../parts/severity-mark.tsx';
 
-/** Of the list's address: its filters, its order, and the one that is open beside it. */
-export type ListAddress = VulnerabilitySearch & { open?: number };
+/** Of the list's address: its filters, its order, its columns, and the one that is open beside it. */
+export type ListAddress = VulnerabilitySearch & { columns?: string[]; open?: number };
+
+/** A change of it; what is `undefined` goes. */
+export type AddressChange = { [Name in keyof ListAddress]?: ListAddress[Name] | undefined };
 
 const NUMBERS = [
   'status_id',
@@ -11,6 +14,7 @@ const NUMBERS = [
   'import_id',
   'created_by',
   'assignee_id',
+  'id',
 ] as const;
 const TEXTS = ['tag', 'assessment_id', 'asset_uid', 'source', 'cve'] as const;
 const DATES = ['due_until', 'updated_since', 'created_since'] as const;
@@ -43,6 +47,31 @@ export function searchOf(given: Record<string, unknown>): ListAddress {
   for (const name of ['search', 'sort'] as const)
     if ((typeof given[name] === 'string' || typeof given[name] === 'number') && given[name] !== '')
       found[name] = String(given[name]);
+  if (Array.isArray(given.columns)) found.columns = given.columns.map(String);
   if (Number.isInteger(given.open)) found.open = given.open;
   return found as ListAddress;
+}
+
+/** @returns what a filter with these values is in the address */
+export function filterOf(name: string, values: readonly string[]): AddressChange {
+  const isOne = (DATES as readonly string[]).includes(name);
+  const value = isOne ? values[0] : values.map((one) => (isNumber(name) ? Number(one) : one));
+  if (values.length === 0 || value === undefined) return { [name]: undefined };
+  // The two that are moments begin with the day, where one is.
+  if (isOne && name !== 'due_until' && !String(value).includes('T'))
+    return { [name]: new Date(`${String(value)}T00:00`).toISOString() };
+  return { [name]: value };
+}
+
+/** @returns the values of a filter that an address has */
+export function valuesOf(address: ListAddress, name: string): string[] {
+  const value = (address as Record<string, unknown>)[name];
+  return value === undefined ? [] : Array.isArray(value) ? value.map(String) : [String(value)];
+}
+
+const isNumber = (name: string) => (NUMBERS as readonly string[]).includes(name);
+
+/** @returns the members that are there */
+export function without(address: Record<string, unknown>): ListAddress {
+  return Object.fromEntries(Object.entries(address).filter(([, value]) => value !== undefined));
 }

@@ -1,11 +1,13 @@
-import { Button, Group, Modal, Stack, TagsInput, Text, Textarea, UnstyledButton } from '@mantine/core';
+import { Button, Group, Modal, Stack, Text, Textarea, UnstyledButton } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { api } from '../../api/client.ts';
-import { statuses, useChangeVulnerabilities } from '../../api/vulnerabilities.ts';
+import { statuses } from '../../api/vulnerabilities.ts';
+import { useChangeVulnerabilities } from '../../api/vulnerability-changes.ts';
 import { errorText, tell } from '../../parts/notices.tsx';
 import { SEVERITIES, SeverityMark } from '../../parts/severity-mark.tsx';
 import { PersonPicker } from '../../parts/person-picker.tsx';
+import { TagNames } from './tag-names.tsx';
 import classes from './triage.module.css';
 
 export type TriageKind = 'status' | 'severity' | 'tags' | 'assignee' | 'comment';
@@ -74,18 +76,7 @@ function SeverityForm({ ids, onClose }: FormProps) {
 
 function TagsForm({ ids, onClose }: FormProps) {
   const [names, setNames] = useState<string[]>([]);
-  const [search, setSearch] = useState('');
   const change = useChangeVulnerabilities();
-  const { data: found = [] } = useQuery({
-    queryKey: ['tag-names', search],
-    queryFn: async ({ signal }) =>
-      (
-        await api.GET('/v1/vulnerability_tags', {
-          params: { query: { 'filter[search]': search, 'page[size]': 20 } },
-          signal,
-        })
-      ).data.map(({ name }) => name),
-  });
   return (
     <Saved
       label="Add"
@@ -95,17 +86,7 @@ function TagsForm({ ids, onClose }: FormProps) {
         onClose();
       }}
     >
-      <TagsInput
-        label="Tags"
-        description="A name that is new is created."
-        data-autofocus
-        data={found}
-        value={names}
-        onChange={setNames}
-        searchValue={search}
-        onSearchChange={setSearch}
-        maxTags={50}
-      />
+      <TagNames label="Tags" description="A name that is new is created." onChange={setNames} />
     </Saved>
   );
 }
@@ -119,6 +100,7 @@ function AssigneeForm({ ids, onClose }: FormProps) {
         change.mutate({
           ids,
           set: { assignee_id: person?.id ?? null },
+          person,
           what: person === null ? 'Nobody' : (person.name ?? person.email),
         });
         onClose();

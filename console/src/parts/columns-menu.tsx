@@ -1,0 +1,56 @@
+import { Button, Checkbox, Popover, Stack } from '@mantine/core';
+import { IconColumns } from '@tabler/icons-react';
+
+interface ColumnsMenuProps {
+  columns: readonly { id: string; header: string; extra?: boolean }[];
+  /** The ids of those that were asked for; absent for those that there is room for. */
+  asked: readonly string[] | undefined;
+  onChange: (asked: readonly string[] | undefined) => void;
+  /** The one that always stays. */
+  fixed: string;
+}
+
+/** Which columns a table shows. */
+export function ColumnsMenu({ columns, asked, onChange, fixed }: ColumnsMenuProps) {
+  const now = new Set(asked ?? columns.filter(({ extra }) => extra !== true).map(({ id }) => id));
+  const toggle = (id: string) => {
+    if (!now.delete(id)) now.add(id);
+    onChange(columns.filter((column) => now.has(column.id)).map((column) => column.id));
+  };
+  return (
+    <Popover position="bottom-end" width={220} trapFocus>
+      <Popover.Target>
+        <Button
+          size="compact-sm"
+          variant="default"
+          radius="xl"
+          leftSection={<IconColumns size={14} aria-hidden />}
+        >
+          Columns
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Columns">
+        <Stack gap={6}>
+          {columns.map(({ id, header }) => (
+            <Checkbox
+              key={id}
+              size="xs"
+              label={header}
+              checked={id === fixed || now.has(id)}
+              disabled={id === fixed}
+              onChange={() => toggle(id)}
+            />
+          ))}
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            disabled={asked === undefined}
+            onClick={() => onChange(undefined)}
+          >
+            As there is room
+          </Button>
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

@@ -1,0 +1,115 @@
+import { Button, Group, Menu, Text } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
+import { lazy, Suspense, useState } from 'react';
+import type { Format } from '../../api/vulnerability-export.ts';
+import { ColumnsMenu } from '../../parts/columns-menu.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
+import { ViewsMenu } from '../../parts/views-menu.tsx';
+import { COLUMNS } from './columns.tsx';
+import { useFilterKinds } from './filter-kinds.ts';
+import { type AddressChange, filterOf, type ListAddress, searchOf, valuesOf } from './search.ts';
+import type { TriageKind } from './triage.tsx';
+import classes from './vulnerability-list.module.css';
+
+const ExportDialog = lazy(() => import('./export-dialog.tsx'));
+const ChangeAll = lazy(() => import('./change-all.tsx'));
+
+interface ListToolsProps {
+  /** Filters, order and columns. */
+  address: Omit<ListAddress, 'open'>;
+  /** How many are found. */
+  total: number;
+  onFilter: (change: AddressChange) => void;
+  /** Puts another address in place of the whole. */
+  onAddress: (address: ListAddress) => void;
+}
+
+/** Search, filters, views, columns and export of the vulnerabilities, and a change of all that are found. */
+export function ListTools({ address, total, onFilter, onAddress }: ListToolsProps) {
+  const kinds = useFilterKinds();
+  const [format, setFormat] = useState<Format>();
+  const [changing, setChanging] = useState(false);
+  const { columns, sort, ...filter } = address;
+  return (
+    <>
+      <FilterBar
+        kinds={kinds}
+        values={Object.fromEntries(kinds.map(({ name }) => [name, valuesOf(address, name)]))}
+        onChange={(name, values) => onFilter(filterOf(name, values))}
+        search={address.search}
+        searchLabel="Search titles and texts"
+        onSearch={(words) => onFilter({ search: words === '' ? undefined : words })}
+      >
+        <Group gap="xs" className={classes.views}>
+          <ViewsMenu
+            place="vulnerabilities"
+            search={address}
+            onApply={(search) => onAddress(searchOf(search))}
+          />
+          <ColumnsMenu
+            columns={COLUMNS}
+            asked={columns}
+            fixed="title"
+            onChange={(asked) => onAddress({ ...address, columns: asked && [...asked] } as ListAddress)}
+          />
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <Button
+                size="compact-sm"
+                variant="default"
+                radius="xl"
+                leftSection={<IconDownload size={14} aria-hidden />}
+              >
+                Export
+              </Button>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item onClick={() => setFormat('csv')}>CSV, for spreadsheets</Menu.Item>
+              <Menu.Item onClick={() => setFormat('ndjson')}>NDJSON, for programs</Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+          <Button
+            size="compact-sm"
+            variant="default"
+            radius="xl"
+            disabled={total === 0}
+            onClick={() => setChanging(true)}
+          >
+            Change all
+          </Button>
+        </Group>
+      </FilterBar>
+      <Suspense>
+        {format !== undefined && (
+          <ExportDialog format={format} search={filter} total={total} onClose={() => setFormat(undefined)} />
+        )}
+        {changing && <ChangeAll filter={filter} total={total} onClose={() => setChanging(false)} />}
+      </Suspense>
+    </>
+  );
+}
+
+interface ChosenToolsProps {
+  count: number;
+  onTriage: (kind: TriageKind) => void;
+  onNone: () => void;
+}
+
+/** What can be done with those that are chosen. */
+export function ChosenTools({ count, onTriage, onNone }: ChosenToolsProps) {
+  return (
+    <Group gap="xs" className={classes.chosen}>
+      <Text size="sm" fw={600} role="status">
+        {count.toLocaleString()} chosen
+      </Text>
+      {(['status', 'severity', 'tags', 'assignee', 'comment'] as const).map((kind) => (
+        <Button key={kind} size="compact-sm" variant="light" onClick={() => onTriage(kind)}>
+          {kind[0]?.toUpperCase() + kind.slice(1)}
+        </Button>
+      ))}
+      <Button size="compact-sm" variant="subtle" onClick={onNone}>
+        Choose none
+      </Button>
+    </Group>
+  );
+}

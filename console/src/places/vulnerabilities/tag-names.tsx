@@ -1,0 +1,47 @@
+import { TagsInput } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/client.ts';
+
+/** Tags that are named at once, at most. */
+const MOST = 50;
+
+interface TagNamesProps {
+  label: string;
+  description?: string;
+  onChange: (names: string[]) => void;
+}
+
+/** The names of tags, which are searched among those that there are. */
+export function TagNames({ label, description, onChange }: TagNamesProps) {
+  const [names, setNames] = useState<string[]>([]);
+  const [search, setSearch] = useState('');
+  const { data: found = [] } = useQuery({
+    queryKey: ['tag-names', search],
+    queryFn: async ({ signal }) =>
+      (
+        await api.GET('/v1/vulnerability_tags', {
+          params: { query: { 'filter[search]': search, 'page[size]': 20 } },
+          signal,
+        })
+      ).data.map(({ name }) => name),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <TagsInput
+      label={label}
+      description={description}
+      data-autofocus
+      data={found}
+      value={names}
+      onChange={(next) => {
+        setNames(next);
+        onChange(next);
+      }}
+      searchValue={search}
+      onSearchChange={setSearch}
+      maxTags={MOST}
+      maxLength={255}
+    />
+  );
+}
