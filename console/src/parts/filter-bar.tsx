@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, Menu, Popover, Stack, Text, TextInput } from
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconChevronLeft, IconPlus, IconSearch, IconX } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useState } from 'react';
+import classes from './filter-bar.module.css';
 import { Choices, ChosenNames } from './filter-choices.tsx';
 
 /** Something that can be chosen in a filter. */
