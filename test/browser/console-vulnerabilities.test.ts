@@ -1,16 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible } from '../harness/accessibility.ts';
 import { describeInBrowser } from '../harness/browser.ts';
 import { useConsole } from '../harness/console.ts';
 
+const LIST = '/vulnerabilities';
+/** Of compressed JavaScript, for the first page of the list. */
+const MOST_BYTES = 250_000;
+const FILES = fileURLToPath(new URL('../../dist/console/files', import.meta.url));
+
+const gridOf = (page: Page) => page.getByRole('grid', { name: 'Vulnerabilities' });
+const rowsOf = (page: Page) =>
+  gridOf(page)
+    .getByRole('row')
+    .filter({ has: page.getByRole('link') });
+
+/** Chooses a filter and what is to be chosen in it. */
+async function filter(page: Page, label: string, search: string | undefined, option: string | RegExp) {
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  await page.getByRole('menuitem', { name: label, exact: true }).click();
+  if (search !== undefined)
+    await page.getByRole('textbox', { name: `Search ${label.toLowerCase()}` }).fill(search);
+  await page.getByRole('checkbox', { name: option }).first().check();
+  await page.keyboard.press('Escape');
+}
+
+async function countFound(page: Page): Promise<number> {
+  const text = await page.getByText(/^[\d,]+ found$/).textContent();
+  return Number(text?.replace(/\D/g, ''));
+}
+
 describeInBrowser('The vulnerabilities of the console', () => {
   const assay = useConsole();
 
+  async function enter(path = LIST): Promise<Page> {
+    const page = await assay.enter('admin', path);
+    await rowsOf(page).first().waitFor();
+    return page;
+  }
+
   it('are triaged by keys, and a change is taken back', async () => {
-    const page = await assay.enter('admin', '/vulnerabilities?phase=%5B%22new%22%5D');
-    const grid = page.getByRole('grid', { name: 'Vulnerabilities' });
-    const first = grid.getByRole('row').nth(1);
-    await first.getByRole('link').waitFor();
+    const page = await enter(`${LIST}?phase=%5B%22new%22%5D`);
+    const first = rowsOf(page).first();
     const title = await first.getByRole('link').textContent();
     await page.keyboard.press('j');
     await page.keyboard.press('s');
@@ -26,23 +60,215 @@ describeInBrowser('The vulnerabilities of the console', () => {
   });
 
   it('are found by what is typed, and the search is in the address', async () => {
-    const page = await assay.enter('admin', '/vulnerabilities');
-    const grid = page.getByRole('grid', { name: 'Vulnerabilities' });
-    await grid.getByRole('link').first().waitFor();
+    const page = await enter();
     await page.keyboard.press('/');
     await page.keyboard.type('Log4Shell');
     await page.waitForURL('**/vulnerabilities?search=Log4Shell');
-    await grid.getByText('Log4Shell in password reset').waitFor();
-    expect(await grid.getByRole('link').allTextContents()).toSatisfy((titles: string[]) =>
-      titles.every((title) => title.includes('Log4Shell')),
-    );
+    await expect
+      .poll(() => gridOf(page).getByRole('link').allTextContents())
+      .toSatisfy(
+        (titles: string[]) => titles.length > 0 && titles.every((title) => title.includes('Log4Shell')),
+      );
     await page.reload();
-    await grid.getByText('Log4Shell in password reset').waitFor();
+    await gridOf(page).getByText('Log4Shell in password reset').waitFor();
     expect(await page.getByRole('searchbox').inputValue()).toBe('Log4Shell');
   });
 
+  it('are filtered by chips, whose choices are searched', async () => {
+    const page = await enter();
+    const all = await countFound(page);
+    await filter(page, 'Source', 'man', 'manual');
+    await filter(page, 'Assignee', 'helena', /Helena/);
+    await page.getByRole('button', { name: /^Assignee: Helena/ }).waitFor();
+    await expect.poll(() => new URL(page.url()).searchParams.get('assignee_id')).not.toBeNull();
+    await expect.poll(() => countFound(page)).toBeLessThan(all);
+    await page.getByRole('button', { name: 'Remove the filter Assignee' }).click();
+    await page.getByRole('button', { name: 'Remove the filter Source' }).click();
+    await expect.poll(() => countFound(page)).toBe(all);
+
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Due before', exact: true }).click();
+    await page.getByLabel('Due before', { exact: true }).fill('2000-01-01');
+    await page.getByText('None matches').waitFor();
+    await page.getByRole('button', { name: 'Remove all filters' }).click();
+    await expect.poll(() => countFound(page)).toBe(all);
+  });
+
+  it('are seen again as they were, by a view that has a name', async () => {
+    const page = await enter(`${LIST}?severity=%5B%22Critical%22%5D`);
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('checkbox', { name: 'Source' }).check();
+    await page.keyboard.press('Escape');
+    await gridOf(page).getByRole('columnheader', { name: 'Source' }).waitFor();
+    const critical = await countFound(page);
+
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Save this view' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Grave ones');
+    await page.keyboard.press('Enter');
+    await page.getByText('Grave ones is saved in this browser.').waitFor();
+
+    await page.goto(LIST);
+    await expect.poll(() => countFound(page)).toBeGreaterThan(critical);
+    expect(await gridOf(page).getByRole('columnheader', { name: 'Source' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Grave ones' }).click();
+    await gridOf(page).getByRole('columnheader', { name: 'Source' }).waitFor();
+    await expect.poll(() => countFound(page)).toBe(critical);
+
+    await page.getByRole('button', { name: 'Grave ones' }).click();
+    await page.getByRole('menuitem', { name: 'Rename or delete' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your views' });
+    await dialog.getByLabel('Name').fill('Gravest');
+    await dialog.getByRole('button', { name: 'Rename' }).click();
+    await dialog.getByRole('button', { name: 'Delete Gravest' }).click();
+    await dialog.getByText('None is left.').waitFor();
+    await page.getByText('Gravest is deleted.').waitFor();
+  });
+
+  it('are all changed that a search finds, after a count of what it touches, and set back', async () => {
+    const address = `${LIST}?severity=%5B%22Low%22%5D&phase=%5B%22new%22%5D`;
+    const page = await enter(address);
+    const count = await countFound(page);
+    await page.getByRole('button', { name: 'Change all' }).click();
+    const dialog = page.getByRole('dialog', { name: `Change all ${count} that match` });
+    await dialog.getByLabel('Status', { exact: true }).selectOption('Risk Accepted');
+    await dialog.getByText(`${count} match, ${count} of them will change.`).waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await dialog.getByRole('button', { name: `Change ${count}` }).click();
+    await page.getByText(new RegExp(`^Risk Accepted: ${count} vulnerabilit(y|ies) changed`)).waitFor();
+    // Filters and rows stay where they are.
+    expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(address);
+    await rowsOf(page).first().getByText('Risk Accepted').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText(/set back\.$/).waitFor();
+    await rowsOf(page).first().getByText('Pending Review').waitFor();
+  });
+
+  it('are chosen and changed together', async () => {
+    const page = await enter(`${LIST}?phase=%5B%22new%22%5D`);
+    await gridOf(page).getByRole('checkbox').nth(1).check();
+    await gridOf(page).getByRole('checkbox').nth(2).check();
+    await page.getByText('2 chosen').waitFor();
+    // The keys work from a checkbox too.
+    await page.keyboard.press('t');
+    await page.getByRole('dialog', { name: 'Add tags' }).getByLabel('Tags').fill('seen together');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Enter');
+    await page.getByText('seen together: 2 vulnerabilities changed.').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('2 vulnerabilities set back.').waitFor();
+    expect(await page.getByText('2 chosen').count()).toBe(1);
+  });
+
+  it.each([
+    ['CSV, for spreadsheets', 'vulnerabilities.csv'],
+    ['NDJSON, for programs', 'vulnerabilities.ndjson'],
+  ])('are exported as %s', async (label, name) => {
+    const page = await enter(`${LIST}?severity=%5B%22High%22%5D`);
+    const count = await countFound(page);
+    await page.getByRole('button', { name: 'Export' }).click();
+    const download = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: label }).click();
+    const file = await download;
+    expect(file.suggestedFilename()).toBe(name);
+    await page.getByText(`${count} written to ${name}.`).waitFor();
+    const text = readFileSync(await file.path(), 'utf8');
+    expect(text.match(name.endsWith('csv') ? /^\d+,/gm : /^\{/gm)).toHaveLength(count);
+  });
+
+  it('are decided beside the list, which keeps its place', async () => {
+    const page = await enter();
+    const pane = page.getByRole('complementary', { name: 'Vulnerability' });
+    const titles = await rowsOf(page).getByRole('link').allTextContents();
+    await page.keyboard.press('j');
+    await page.keyboard.press('o');
+    await pane.getByRole('heading', { name: titles[0] ?? '' }).waitFor();
+    for (let step = 1; step <= 3; step += 1) await page.keyboard.press('j');
+    await pane.getByRole('heading', { name: titles[3] ?? '' }).waitFor();
+    await page.keyboard.press('k');
+    await pane.getByRole('heading', { name: titles[2] ?? '' }).waitFor();
+    await page.keyboard.press('Escape');
+    await pane.waitFor({ state: 'detached' });
+    expect(await rowsOf(page).nth(2).getAttribute('data-current')).toBe('true');
+    await page.goto(`${LIST}?open=1`);
+    await pane.getByRole('heading', { name: /^Comments/ }).waitFor();
+    await pane.getByRole('heading', { name: /^Evidence/ }).waitFor();
+    await pane.getByRole('heading', { name: /^Locations/ }).waitFor();
+  });
+
+  it('stay few in the document while they are scrolled, and none comes twice or is left out', async () => {
+    const page = await enter();
+    const count = await countFound(page);
+    const seen = await page.evaluate<{ links: string[]; most: number }>(`new Promise((resolve) => {
+      const scroller = document.querySelector('[role="grid"]');
+      const byIndex = new Map();
+      let most = 0;
+      const draw = () => {
+        const rows = [...scroller.querySelectorAll('[role="row"][aria-rowindex]')].slice(1);
+        most = Math.max(most, rows.length);
+        let complete = true;
+        for (const row of rows) {
+          const link = row.querySelector('a');
+          if (link === null) complete = false;
+          else byIndex.set(row.getAttribute('aria-rowindex'), link.getAttribute('href'));
+        }
+        if (byIndex.size >= ${count}) resolve({ links: [...byIndex.values()], most });
+        else {
+          if (complete) scroller.scrollTop += scroller.clientHeight;
+          requestAnimationFrame(draw);
+        }
+      };
+      draw();
+    })`);
+    expect(seen.most).toBeLessThanOrEqual(200);
+    expect(new Set(seen.links).size).toBe(count);
+    expect(count).toBeGreaterThan(200);
+  });
+
+  it('are shown with at most 250 kB of JavaScript', async () => {
+    const asked = new Set<string>();
+    const page = await assay.enter('admin', LIST);
+    page.on('request', (request) => {
+      if (request.resourceType() === 'script')
+        asked.add(new URL(request.url()).pathname.split('/').at(-1) ?? '');
+    });
+    await page.reload();
+    await rowsOf(page).first().waitFor();
+    await page.waitForLoadState('networkidle');
+    const packed = readdirSync(FILES).filter(
+      (file) => file.endsWith('.js.br') && asked.has(file.slice(0, -3)),
+    );
+    expect(packed).toHaveLength(asked.size);
+    const bytes = packed.reduce((sum, file) => sum + readFileSync(join(FILES, file)).length, 0);
+    expect(bytes).toBeGreaterThan(50_000);
+    expect(bytes).toBeLessThanOrEqual(MOST_BYTES);
+  });
+
+  it('with hostile names break nothing, at any width', async () => {
+    const { origin } = assay.server();
+    const { token } = assay.demo().users.admin;
+    const name = `<script>alert(1)</script>\u202e${'W'.repeat(180)}`;
+    const answer = await fetch(`${origin}/v1/vulnerabilities/1`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        title: name,
+        tag_list: Array.from({ length: 30 }, (_, index) => `${index}${'t'.repeat(90)}`),
+      }),
+    });
+    expect(answer.status).toBe(200);
+    const page = await enter(`${LIST}?id=%5B1%5D&open=1`);
+    await page.getByRole('complementary', { name: 'Vulnerability' }).getByRole('heading').first().waitFor();
+    await expectAccessible(page);
+  });
+
   it('can be used by everyone, with one of them open beside the list as well', async () => {
-    const page = await assay.enter('admin', '/vulnerabilities?open=1');
+    const page = await enter();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.goto(`${LIST}?open=1`);
     await page.getByRole('complementary', { name: 'Vulnerability' }).getByRole('heading').first().waitFor();
     await expectAccessible(page);
   });

@@ -7,7 +7,7 @@ import { Day, Time } from '../../parts/time.tsx';
 import classes from './columns.module.css';
 
 /** Of a row; the others are counted. */
-const TAGS_SHOWN = 2;
+const TAGS_SHOWN = 1;
 
 /** The columns of the vulnerabilities. */
 export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
@@ -42,8 +42,8 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
   {
     id: 'tags',
     header: 'Tags',
-    width: 'minmax(90px, 1fr)',
-    from: 900,
+    width: 'minmax(110px, 0.8fr)',
+    from: 860,
     cell: ({ tags }) => (
       <span className={classes.tags} title={tags.map(({ name }) => name).join(', ')}>
         {tags.slice(0, TAGS_SHOWN).map(({ name }) => (
@@ -59,7 +59,7 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     id: 'assessment',
     header: 'Assessment',
     width: 'minmax(100px, 0.8fr)',
-    from: 780,
+    from: 1240,
     cell: ({ listing }) => listing.codename,
   },
   {

@@ -11,10 +11,10 @@ const words = (...values: readonly string[]) =>
   values.map((value) => ({ value, label: value[0]?.toUpperCase() + value.slice(1) }));
 
 /** What findings come from: people, and the formats of reports. Of SARIF it is the tool's name, which is typed. */
-const SOURCES = [
-  ...['manual', 'nmap', 'masscan', 'naabu', 'httpx', 'nuclei', 'zap', 'burp', 'nessus', 'openvas', 'trivy'],
-  ...['nikto', 'testssl', 'wapiti', 'cyclonedx', 'npm-audit', 'generic', 'csv'],
-];
+const SOURCES =
+  'manual nmap masscan naabu httpx nuclei zap burp nessus openvas trivy nikto testssl wapiti cyclonedx npm-audit generic csv'.split(
+    ' ',
+  );
 
 const same = (value: string) => ({ value, label: value });
 

@@ -29,7 +29,7 @@ export function ListTools({ address, total, onFilter, onAddress }: ListToolsProp
   const kinds = useFilterKinds();
   const [format, setFormat] = useState<Format>();
   const [changing, setChanging] = useState(false);
-  const { columns, sort, ...filter } = address;
+  const { columns, sort: _, ...filter } = address;
   return (
     <>
       <FilterBar

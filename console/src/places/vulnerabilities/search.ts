@@ -65,8 +65,8 @@ export function filterOf(name: string, values: readonly string[]): AddressChange
 
 /** @returns the values of a filter that an address has */
 export function valuesOf(address: ListAddress, name: string): string[] {
-  const value = (address as Record<string, unknown>)[name];
-  return value === undefined ? [] : Array.isArray(value) ? value.map(String) : [String(value)];
+  const value = (address as Record<string, readonly (string | number)[] | string | undefined>)[name];
+  return value === undefined ? [] : typeof value === 'string' ? [value] : value.map(String);
 }
 
 const isNumber = (name: string) => (NUMBERS as readonly string[]).includes(name);
