@@ -93,6 +93,12 @@ async function fill(dataDirectory: string): Promise<number> {
   return count;
 }
 
+/** Keeps figures for the report, and shows them already. */
+function note(...more: readonly Figure[]): void {
+  figures.push(...more);
+  for (const { what, value, unit } of more) progress(`  ${what}: ${value.toFixed(1)} ${unit}`);
+}
+
 interface Visit {
   page: Page;
   /** Milliseconds from the click on "Sign in" until a row can be read. */
@@ -142,7 +148,7 @@ async function measureVisits(browser: Browser, origin: string): Promise<void> {
     await one.page.context().close();
     visits.push(one);
   }
-  figures.push(
+  note(
     {
       what: 'sign-in to the first page readable, median',
       value: median(visits.map(({ time }) => time)),
@@ -197,7 +203,7 @@ async function measureSearches(page: Page): Promise<void> {
   const every = await search('reflected');
   await page.getByRole('searchbox').fill('');
   await until(page, `!location.search.includes('search')`);
-  figures.push(
+  note(
     { what: 'last letter of a search to its rows, median', value: median(times), unit: 'ms', aim: 150 },
     { what: 'the slowest of them', value: Math.max(...times), unit: 'ms', aim: 150 },
     { what: 'the same for words that every row has', value: every, unit: 'ms', aim: 150 },
@@ -231,7 +237,7 @@ async function measureChanges(page: Page): Promise<void> {
     times.push(await page.evaluate<number>('window.took'));
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
   }
-  figures.push({
+  note({
     what: 'a change of status to the row that shows it, median',
     value: median(times),
     unit: 'ms',
@@ -280,7 +286,7 @@ async function measureScrolling(page: Page, count: number): Promise<void> {
     requestAnimationFrame(draw);
   })`);
   const frames = result.frames.slice(2).sort((one, other) => one - other);
-  figures.push(
+  note(
     {
       what: `a frame while ${count.toLocaleString('en')} rows are scrolled in ${result.seconds.toFixed(0)} s, p95`,
       value: frames[Math.floor(frames.length * 0.95)] ?? 0,

@@ -82,15 +82,16 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await page.getByRole('button', { name: /^Assignee: Helena/ }).waitFor();
     await expect.poll(() => new URL(page.url()).searchParams.get('assignee_id')).not.toBeNull();
     await expect.poll(() => countFound(page)).toBeLessThan(all);
-    await page.getByRole('button', { name: 'Remove the filter Assignee' }).click();
-    await page.getByRole('button', { name: 'Remove the filter Source' }).click();
+    await page.getByRole('button', { name: 'Remove the filter Assignee', exact: true }).click();
+    await page.getByRole('button', { name: 'Remove the filter Source', exact: true }).click();
     await expect.poll(() => countFound(page)).toBe(all);
 
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Due before', exact: true }).click();
     await page.getByLabel('Due before', { exact: true }).fill('2000-01-01');
     await page.getByText('None matches').waitFor();
-    await page.getByRole('button', { name: 'Remove all filters' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Remove the filter Due before', exact: true }).click();
     await expect.poll(() => countFound(page)).toBe(all);
   });
 
@@ -127,20 +128,20 @@ describeInBrowser('The vulnerabilities of the console', () => {
   });
 
   it('are all changed that a search finds, after a count of what it touches, and set back', async () => {
-    const address = `${LIST}?severity=%5B%22Low%22%5D&phase=%5B%22new%22%5D`;
+    const address = `${LIST}?severity=%5B%22Medium%22%5D&phase=%5B%22new%22%5D`;
     const page = await enter(address);
     const count = await countFound(page);
     await page.getByRole('button', { name: 'Change all' }).click();
     const dialog = page.getByRole('dialog', { name: `Change all ${count} that match` });
-    await dialog.getByLabel('Status', { exact: true }).selectOption('Risk Accepted');
+    await dialog.getByLabel('Status', { exact: true }).selectOption('Pending Fix');
     await dialog.getByText(`${count} match, ${count} of them will change.`).waitFor();
     await expectAccessible(page);
     await page.setViewportSize({ width: 1280, height: 900 });
     await dialog.getByRole('button', { name: `Change ${count}` }).click();
-    await page.getByText(new RegExp(`^Risk Accepted: ${count} vulnerabilit(y|ies) changed`)).waitFor();
+    await page.getByText(new RegExp(`^Pending Fix: ${count} vulnerabilit(y|ies) changed`)).waitFor();
     // Filters and rows stay where they are.
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(address);
-    await rowsOf(page).first().getByText('Risk Accepted').waitFor();
+    await rowsOf(page).first().getByText('Pending Fix').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText(/set back\.$/).waitFor();
     await rowsOf(page).first().getByText('Pending Review').waitFor();
