@@ -61,6 +61,37 @@ describeInBrowser('The console and its session', () => {
     expect(new URL(page.url()).pathname).toBe('/');
   });
 
+  it('keeps what was typed when the session ends, and goes on once one has signed in elsewhere', async () => {
+    const page = await enterTags();
+    await page.getByRole('button', { name: 'New tag' }).first().click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('typed long ago');
+    await endSessions(account('admin').email);
+    await page.getByRole('button', { name: 'Make the tag' }).click();
+    const dialog = page.getByRole('dialog', { name: 'You are signed out' });
+    await dialog.waitFor();
+    const [tab] = await Promise.all([
+      page.context().waitForEvent('page'),
+      dialog.getByRole('link', { name: 'Sign in in a new tab' }).click(),
+    ]);
+    await signIn(tab, account('admin'));
+    await tab.waitForURL((url) => url.pathname === '/');
+    await tab.close();
+    await page.bringToFront();
+    await page
+      .getByRole('button', { name: 'Go on' })
+      .or(page.getByText('The tag "typed long ago"'))
+      .first()
+      .waitFor();
+    if (await dialog.isVisible()) await dialog.getByRole('button', { name: 'Go on' }).click();
+    await page.getByText('The tag "typed long ago" was made.').waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    // The page's own form for signing out is of the session that ended.
+    await page.getByRole('button', { name: 'Your account' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.waitForURL((url) => url.pathname === '/sign-in');
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('Sign in');
+  });
+
   it('leads to sign in and back to the same address where one wants that', async () => {
     const page = await enterTags();
     await endSessions(account('admin').email);

@@ -14,6 +14,8 @@ export function Renewal() {
   }, [opened]);
   return (
     <Modal
+      // Over the dialog in which something was typed.
+      zIndex={1_000}
       opened={opened}
       onClose={tryAgain}
       withCloseButton={false}
