@@ -13,6 +13,8 @@ export interface Reading {
   now: number;
   /** Filters that let many rows through, where the list knows: rows are better tried by them than found. */
   broad?: ReadonlySet<string>;
+  /** The ids that other filters find, by their names, where there are few. */
+  found?: ReadonlyMap<string, readonly number[]>;
   /** Whether another one finds few: then nothing else needs to find rows. */
   narrow?: boolean;
 }

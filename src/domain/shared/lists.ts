@@ -95,8 +95,8 @@ interface ListDefinition<
   items(reading: Reading, rows: Row[], chosen: Chosen<F>): Promise<Item[]> | Item[];
   /** A cheaper way to count, where there is one for what was chosen. */
   total?(reading: Reading, chosen: Chosen<F>): Promise<number | undefined>;
-  /** Tells which of the filters let many rows through and whether one finds few, where that changes how rows are found. */
-  judge?(reading: Reading, chosen: Chosen<F>): Promise<Pick<Reading, 'broad' | 'narrow'>>;
+  /** Tells which of the filters let many rows through and what others find, where that changes how rows are found. */
+  judge?(reading: Reading, chosen: Chosen<F>): Promise<Pick<Reading, 'broad' | 'found' | 'narrow'>>;
   /** The orders by which an index gives this reader rows as they come, while nothing narrows the list. */
   indexed?(reading: Reading): readonly NoInfer<O>[];
   /** How many rows are read at once: fewer where they are large. */
