@@ -108,12 +108,23 @@ export function useCancelImport() {
   });
 }
 
+/** How often it is asked whether an undo is done, and every how many milliseconds. */
+const [UNDO_ASKED, UNDO_EVERY] = [60, 1_000];
+
 /** Operation 82. */
 export function useUndoImport() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: async (id: number) =>
-      (await api.POST('/v1/imports/{id}/undo', { params: { path: { id } } })).data,
+    async mutationFn(id: number) {
+      const params = { path: { id } };
+      let { data } = await api.POST('/v1/imports/{id}/undo', { params });
+      // It is done behind the answer; a long one is left to be told when somebody looks again.
+      for (let asked = 0; data.undone === null && asked < UNDO_ASKED; asked += 1) {
+        await new Promise((resolve) => setTimeout(resolve, UNDO_EVERY));
+        ({ data } = await api.GET('/v1/imports/{id}', { params }));
+      }
+      return data;
+    },
     onSuccess(job) {
       ended(client, job);
       const { undone } = job;

@@ -91,13 +91,14 @@ export function useDryRun({ file, wishes, own }: Report, isOn: boolean): Run | u
 export function useStart(): { run: Run | undefined; start: (report: Report) => void } {
   const client = useQueryClient();
   const [run, setRun] = useState<Run>();
-  const stop = useRef(new AbortController());
+  const stop = useRef<AbortController>(undefined);
   useEffect(() => {
-    const { current } = stop;
-    return () => current.abort();
+    const controller = new AbortController();
+    stop.current = controller;
+    return () => controller.abort();
   }, []);
   const start = async (report: Report) => {
-    const { signal } = stop.current;
+    const { signal } = stop.current ?? new AbortController();
     setRun({ sent: 0 });
     try {
       const onSent = (sent: number) => setRun({ sent });

@@ -1,0 +1,159 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { expectAccessible } from '../harness/accessibility.ts';
+import { describeInBrowser } from '../harness/browser.ts';
+import { useConsole } from '../harness/console.ts';
+
+const FIXTURES = new URL('../fixtures/', import.meta.url).pathname;
+
+/** Chooses reports, as a drop gives them. */
+const give = (page: Page, ...paths: readonly string[]) =>
+  page.getByLabel('Reports').setInputFiles(paths.map((path) => FIXTURES + path));
+
+async function chooseAssessment(page: Page, name: string): Promise<void> {
+  await page.getByRole('combobox', { name: 'Assessment' }).fill(name);
+  await page.getByRole('option', { name }).click();
+}
+
+const card = (page: Page, name: string) => page.getByRole('article', { name });
+
+describeInBrowser('The imports of the console', () => {
+  const assay = useConsole();
+  const as = () => ({ token: assay.demo().users.admin.token });
+  const found = async () => {
+    const { body } = await assay
+      .server()
+      .request('GET', '/v1/vulnerabilities?page[size]=200&fields=id', as());
+    return (body as unknown[]).length;
+  };
+
+  it('show what a report would do before anything changes, then do it, and lead to what is new', async () => {
+    const before = await found();
+    const page = await assay.enter('admin', '/imports', { refusals: [422] });
+    await give(page, 'zap/report-plus-2.16.json', 'nmap/scripts.xml');
+    const zap = card(page, 'report-plus-2.16.json');
+    // What the server has against it stands where it is mended.
+    await zap.getByText('a report of zap tells of findings').waitFor();
+    await page
+      .getByText('Is required: a report of zap tells of findings, which are of an assessment.', {
+        exact: true,
+      })
+      .waitFor();
+    await chooseAssessment(page, 'Driver apps 2026');
+    await zap.getByText('Nothing has changed yet.').waitFor();
+    expect(await zap.getByRole('combobox', { name: 'Format of report-plus-2.16.json' }).inputValue()).toBe(
+      'ZAP, recognised',
+    );
+    await zap.getByRole('button', { name: 'Show what it is' }).click();
+    const previewed = zap.getByRole('region', { name: 'New' }).getByRole('listitem');
+    const number = await previewed.count();
+    expect(number).toBeGreaterThan(0);
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    expect(await found()).toBe(before);
+    await zap.getByRole('button', { name: 'Import', exact: true }).click();
+    await zap.getByText('Done').waitFor();
+    await zap.getByRole('link', { name: `${number} new` }).click();
+    const grid = page.getByRole('grid', { name: 'Vulnerabilities' });
+    await expect.poll(() => grid.getByRole('link').count()).toBe(number);
+  });
+
+  it('tell of the next report what is seen again and what is gone', async () => {
+    const page = await assay.enter('admin', '/imports', { refusals: [422] });
+    await give(page, 'zap/report-plus-2.16.xml');
+    await chooseAssessment(page, 'Driver apps 2026');
+    const zap = card(page, 'report-plus-2.16.xml');
+    await zap.getByText('Nothing has changed yet.').waitFor();
+    await page.getByRole('combobox', { name: 'What a report no longer has' }).click();
+    await page.getByRole('option', { name: 'Set it to Fixed' }).click();
+    await zap.getByText('gone, set to Fixed').waitFor();
+    await zap.getByRole('button', { name: 'Import', exact: true }).click();
+    await zap.getByText('Done').waitFor();
+    await zap.getByRole('link', { name: /^Import \d+$/ }).click();
+    const result = page.getByRole('region', { name: 'Result' });
+    await result.getByText('seen again').waitFor();
+    expect(await result.getByRole('definition').first().textContent()).toMatch(/^\d+$/);
+  });
+
+  it('read the columns of a CSV, and take a mapping of them', async () => {
+    const page = await assay.enter('admin', '/imports', { refusals: [422] });
+    await give(page, 'csv/semicolons.csv');
+    await chooseAssessment(page, 'Driver apps 2026');
+    const csv = card(page, 'semicolons.csv');
+    await csv.getByText('Nothing has changed yet.').waitFor();
+    await csv.getByRole('button', { name: 'Columns' }).click();
+    const choose = async (member: string, column: string) => {
+      await csv.getByRole('combobox', { name: member, exact: true }).click();
+      await page.getByRole('option', { name: column, exact: true }).click();
+    };
+    await choose('Title', 'Severity');
+    await choose('Severity', 'Severity');
+    await csv.getByText('Nothing has changed yet.').waitFor();
+    await csv.getByRole('button', { name: 'Show what it is' }).click();
+    const findings = csv.getByRole('region', { name: 'New' }).getByRole('listitem');
+    await findings.first().waitFor();
+    expect(await findings.allTextContents()).toEqual([expect.stringContaining('high')]);
+  });
+
+  it('say what is wrong with a report that is refused, and where with one that breaks off', async () => {
+    const page = await assay.enter('admin', '/imports', { refusals: [422] });
+    await chooseLater(page);
+    await page.getByLabel('Reports').setInputFiles([
+      { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no report at all') },
+      {
+        name: 'broken.xml',
+        mimeType: 'text/xml',
+        buffer: Buffer.from(
+          '<?xml version="1.0"?>\n<nmaprun scanner="nmap" start="1700000000">\n<host><status state="up"/>\n<address addr="192.0.2.77" addrtype="ipv4"/></hos',
+        ),
+      },
+    ]);
+    await card(page, 'notes.txt').getByText('is no report that is known here').waitFor();
+    const broken = card(page, 'broken.xml');
+    await broken.getByText(/The report is wrong, first at (line|byte) \d+/).waitFor();
+    await expectAccessible(page);
+  });
+
+  it('are listed and filtered, and undone when that was asked', async () => {
+    const page = await assay.enter('admin', '/imports', { refusals: [422] });
+    await give(page, 'nuclei/results.json');
+    await chooseAssessment(page, 'Driver apps 2026');
+    const nuclei = card(page, 'results.json');
+    await nuclei.getByRole('button', { name: 'Import', exact: true }).click();
+    await nuclei.getByText('Done').waitFor();
+    await page.goto('/imports?state=%5B%22succeeded%22%5D');
+    const grid = page.getByRole('grid', { name: 'Imports' });
+    await grid.getByRole('link', { name: 'results.json' }).first().waitFor();
+    await page.goto('/imports?assessment_id=%5B%22acme-internal-2025%22%5D');
+    await page.getByText('None matches').waitFor();
+    await page.getByRole('button', { name: 'Remove all filters' }).click();
+    await grid.getByRole('link', { name: 'results.json' }).first().click();
+    await page.getByRole('region', { name: 'Report' }).getByText('Nuclei').waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.getByRole('button', { name: 'Undo the import' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Undo the import' });
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Undo', exact: true }).click();
+    await page.getByRole('region', { name: 'Result' }).getByText('were taken away').waitFor();
+  });
+
+  it('can be used by everyone, with nothing chosen yet', async () => {
+    const page = await assay.enter('admin', '/imports', { refusals: [422] });
+    await page.getByText('Drop reports of scanners here').waitFor();
+    await expectAccessible(page);
+  });
+
+  it('ask who may not import hosts alone for an assessment first', async () => {
+    const page = await assay.enter('member', '/imports');
+    await give(page, 'nmap/scripts.xml');
+    const nmap = card(page, 'scripts.xml');
+    await nmap.getByText('Choose an assessment above to see what would change.').waitFor();
+    await chooseAssessment(page, 'Web programme 2026');
+    await nmap.getByRole('button', { name: 'Import', exact: true }).waitFor();
+    expect(await nmap.getByText('It was not taken').count()).toBe(0);
+  });
+});
+
+/** Waits until the page takes files. */
+const chooseLater = (page: Page) => page.getByText('Drop reports of scanners here').waitFor();
