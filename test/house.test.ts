@@ -70,8 +70,8 @@ describe('A file of tests', () => {
     const wrong = tests.flatMap((file) =>
       conditionsIn(textOf(file))
         .filter((condition) => {
-          // A shell that a machine may lack.
-          if (/^has\('(bash|zsh|fish)'\)$/.test(condition)) return false;
+          // A shell, or what makes a terminal, that a machine may lack.
+          if (/^(has\('(bash|zsh|fish)'\)|HAS_TERMINAL)$/.test(condition)) return false;
           const [, name] = /^engine\(\) === '(sqlite|postgres)'$/.exec(condition) ?? [];
           return (
             name === undefined || isIn(PURE, file) || (name === 'postgres' && isIn(ON_SQLITE_ALONE, file))
