@@ -129,7 +129,7 @@ describe('assay serve', () => {
     }
     expect(await assay.json('organization', 'list')).toHaveLength(2);
     for (const server of servers) expect((await server.stop()).code).toBe(0);
-  });
+  }, 90_000);
 });
 
 describe('commands on a database that a server has open', () => {

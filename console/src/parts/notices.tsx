@@ -3,7 +3,7 @@ import { hideNotification, showNotification } from '@mantine/notifications';
 import { AssayError } from '../api/client.ts';
 
 interface ToldOptions {
-  /** Takes it back; offered beside the words for ten seconds. */
+  /** Takes it back; offered beside the words for twenty seconds. */
   undo?: () => void;
 }
 
@@ -12,7 +12,7 @@ export function tell(message: string, { undo }: ToldOptions = {}): void {
   const id = `notice-${Math.random()}`;
   showNotification({
     id,
-    autoClose: undo === undefined ? 4_000 : 10_000,
+    autoClose: undo === undefined ? 4_000 : 20_000,
     withBorder: true,
     message: (
       <Group justify="space-between" wrap="nowrap">
