@@ -1,36 +1,40 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { productCompiled } from './test/harness/release.ts';
 import { EVERY_FILE, ON_SQLITE_ALONE, PURE } from './test/suites.ts';
 
 const shared = {
   testTimeout: 30_000,
-  hookTimeout: 60_000,
+  // What the hook of one file makes for all of them, those of others wait for.
+  hookTimeout: 120_000,
   // Nothing is mocked, so that files may share the modules of a worker: the application is loaded once in each.
   isolate: false,
+  // Where something fails, the source of it is told.
+  execArgv: ['--enable-source-maps'],
+  server: { deps: { external: [/\/assay-release-\d+\//] } },
 };
-
-/** Tests run from the sources. */
-const resolve = { alias: { '#client': new URL('client/src/client.ts', import.meta.url).pathname } };
+const plugins = [productCompiled];
+const RELEASE_SETUP = 'test/harness/release-setup.ts';
 
 const onEngine = (engine: 'sqlite' | 'postgres', exclude: string[]) => ({
-  resolve,
+  plugins,
   test: {
     ...shared,
     name: engine as string,
     include: [EVERY_FILE],
     exclude,
-    provide: { engine, postgresUrl: '', sqliteTemplate: '' },
-    globalSetup: [`test/harness/${engine}-setup.ts`],
+    provide: { engine, postgresUrl: '', sqliteTemplate: '', templates: '' },
+    globalSetup: [RELEASE_SETUP, `test/harness/${engine}-setup.ts`],
   },
 });
 
-const onNone = { resolve, test: { ...shared, name: 'pure', include: PURE } };
+const onNone = { plugins, test: { ...shared, name: 'pure', include: PURE, globalSetup: [RELEASE_SETUP] } };
 
 export default defineConfig({
   test: {
     // A file that no list names is in both of the first two; `test/house.test.ts` holds the lists to what is there.
     projects: [onEngine('sqlite', PURE), onEngine('postgres', [...PURE, ...ON_SQLITE_ALONE]), onNone],
-    globalSetup: ['test/harness/release-setup.ts', 'test/harness/browser-notice.ts'],
+    globalSetup: ['test/harness/browser-notice.ts'],
     // Many a test waits for a process or a browser that it started: as many workers as processors leave these idle.
     maxWorkers: availableParallelism() + 1,
   },

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { inject } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createTestDatabase, type InitialState, type TestDatabase } from '../harness/database.ts';
 
 export interface Finished {
   code: number | null;
@@ -66,10 +66,11 @@ class Collected extends Writable {
 }
 
 /** The command line over a database of its own, on the engine of the run. */
-export async function startCommandLine(): Promise<CommandLine> {
-  const database = await createTestDatabase();
+export async function startCommandLine(state: InitialState = 'migrated'): Promise<CommandLine> {
+  const database = await createTestDatabase(state);
   // On PostgreSQL only a server makes a master key in its folder.
-  const masterKey = database.databaseUrl === undefined ? undefined : randomBytes(32).toString('base64');
+  const masterKey =
+    database.databaseUrl === undefined || state === 'demo' ? undefined : randomBytes(32).toString('base64');
   const servers = new Set<ChildProcess>();
 
   const environment = (env: Record<string, string> = {}, data = database.dataDirectory) => ({

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { inject } from 'vitest';
+import { demoTemplate } from './demo-template.ts';
+import { copyPostgres, dropPostgres } from './postgres-copies.ts';
 import { temporaryFolder } from './temporary.ts';
 
 /** A database of a test's own, on the engine that the run is for, and a folder for its keys. */
@@ -12,37 +13,30 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Makes a database that holds nothing: a copy of the run's migrated template, or, with `'unmigrated'`, not even tables. */
-export async function createTestDatabase(
-  state: 'migrated' | 'unmigrated' = 'migrated',
-): Promise<TestDatabase> {
+/** What a database begins with. */
+export type InitialState = 'unmigrated' | 'migrated' | 'demo';
+
+/**
+ * Makes a database: a copy of the run's migrated template, which holds nothing, or, with `'unmigrated'`, not even tables.
+ * With `'demo'` it is a server's with the demo data; the folder then has its key, its attachments and `demo.json`.
+ */
+export async function createTestDatabase(state: InitialState = 'migrated'): Promise<TestDatabase> {
+  const demo = state === 'demo' ? await demoTemplate() : undefined;
   const dataDirectory = temporaryFolder();
   const removeFolder = () => rmSync(dataDirectory, { recursive: true, force: true });
+  if (demo !== undefined) cpSync(demo.dataDirectory, dataDirectory, { recursive: true });
   if (inject('engine') === 'sqlite') {
     if (state === 'migrated') copyFileSync(inject('sqliteTemplate'), join(dataDirectory, 'assay.db'));
     return { dataDirectory, databaseUrl: undefined, drop: async () => removeFolder() };
   }
   const name = `assay_${randomBytes(8).toString('hex')}`;
-  const template = state === 'migrated' ? 'assay_template' : 'template1';
-  await administer(`create database ${name} template ${template}`);
-  const url = new URL(inject('postgresUrl'));
-  url.pathname = `/${name}`;
+  const template = state === 'unmigrated' ? 'template1' : (demo?.database ?? 'assay_template');
   return {
     dataDirectory,
-    databaseUrl: url.href,
+    databaseUrl: await copyPostgres(name, template),
     async drop() {
-      await administer(`drop database ${name} with (force)`);
+      await dropPostgres(name);
       removeFolder();
     },
   };
-}
-
-async function administer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: inject('postgresUrl') });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }

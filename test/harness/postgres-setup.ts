@@ -1,10 +1,13 @@
+import { rmSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
 import pg from 'pg';
-import { openDatabase } from '../../src/db/open.ts';
 import { startPostgres } from './postgres.ts';
+import { temporaryFolder } from './temporary.ts';
 
 /** Starts one PostgreSQL for the whole run, with a migrated template that each test file copies. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // Compiled by now.
+  const { openDatabase } = await import('../../src/db/open.ts');
   // What these tests write need not outlive them; test/crash has a cluster of its own, which flushes.
   const cluster = await startPostgres(['-c', 'fsync=off', '-c', 'full_page_writes=off']);
   const client = new pg.Client({ connectionString: cluster.url('postgres') });
@@ -19,5 +22,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await template.migrate();
   await template.close();
   project.provide('postgresUrl', cluster.url('postgres'));
-  return () => cluster.stop();
+  const templates = temporaryFolder();
+  project.provide('templates', templates);
+  return async () => {
+    rmSync(templates, { recursive: true, force: true });
+    await cluster.stop();
+  };
 }

@@ -4,7 +4,7 @@ import { inject } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { addressesOf, type Config, loadConfig } from '../../src/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
-import { createTestDatabase } from './database.ts';
+import { createTestDatabase, type InitialState } from './database.ts';
 import { answerCheckOf } from './description.ts';
 
 export interface TestResponse {
@@ -39,8 +39,9 @@ export interface TestServer {
 export async function startTestServer(
   overrides: Partial<Config> = {},
   clock: () => number = Date.now,
+  state: InitialState = 'migrated',
 ): Promise<TestServer> {
-  const database = await createTestDatabase();
+  const database = await createTestDatabase(state);
   const config: Config = {
     ...loadConfig({}, { PORT: '0', ASSAY_RATE_LIMIT: '0' }),
     dataDirectory: database.dataDirectory,

@@ -1,16 +1,18 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { openDatabase } from '../../src/db/open.ts';
 import { temporaryFolder } from './temporary.ts';
 
 /** Makes one migrated database for the whole run, which each test file copies. */
 export default async function setup(project: TestProject): Promise<() => void> {
+  // Compiled by now.
+  const { openDatabase } = await import('../../src/db/open.ts');
   const dataDirectory = temporaryFolder();
   const template = await openDatabase({ dataDirectory, timeout: 30_000 });
   await template.migrate();
   // The last connection to close brings everything into the one file.
   await template.close();
+  project.provide('templates', dataDirectory);
   project.provide('sqliteTemplate', join(dataDirectory, 'assay.db'));
   return () => rmSync(dataDirectory, { recursive: true, force: true });
 }

@@ -1,9 +1,5 @@
-import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { storeEvidence } from '../../src/demo/evidence/stored.ts';
-import { loadDemo } from '../../src/demo/load.ts';
-import { newDemoSecrets } from '../../src/demo/secrets.ts';
-import { storeContent } from '../../src/files/stored-contents.ts';
+import { demoManifest } from '../harness/demo-template.ts';
 import { type FormPart, formOf } from '../harness/imports.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 
@@ -11,14 +7,8 @@ let server: TestServer;
 let token: string;
 let document: any;
 beforeAll(async () => {
-  server = await startTestServer();
-  const { addresses, clock, db, keys } = server.context;
-  const secrets = await newDemoSecrets();
-  const evidence = await storeEvidence((content) => storeContent(server.context, Readable.from([content])));
-  const demo = await db.write((tx) =>
-    loadDemo(tx, keys, secrets, evidence, addresses.clientBaseUrl, clock()),
-  );
-  token = demo.users.staff.token ?? '';
+  server = await startTestServer({}, Date.now, 'demo');
+  token = demoManifest(server.context.config.dataDirectory).users.staff.token ?? '';
   document = (await server.request('GET', '/openapi.json')).body;
 });
 afterAll(() => server.close());
