@@ -87,6 +87,36 @@ export function prepareInsertAlike(
   };
 }
 
+/** Rows that differ in one whole number alone. */
+interface Group {
+  /** What they have in common, in the order of the columns. */
+  common: Row;
+  numbers: readonly number[];
+}
+
+/**
+ * The same of several groups of such rows: a statement a group on SQLite, which takes half as long as one that reads all
+ * rows from one list, and one for all on PostgreSQL.
+ */
+export function prepareInsertGroups(
+  table: string,
+  columns: Readonly<Record<string, ColumnKind>>,
+  each: { column: string; kind: 'int' },
+): (tx: Transaction, groups: readonly Group[]) => Promise<void> {
+  const insertAlike = prepareInsertAlike(table, columns, each);
+  const insertAll = prepareInsert(table, { ...columns, [each.column]: each.kind });
+  return async (tx, groups) => {
+    if (tx.getExecutor().adapter instanceof PostgresAdapter) {
+      await insertAll(
+        tx,
+        groups.flatMap(({ common, numbers }) => numbers.map((number) => [...common, number])),
+      );
+      return;
+    }
+    for (const { common, numbers } of groups) await insertAlike(tx, common, numbers);
+  };
+}
+
 const TYPES = { int: 'bigint', real: 'double precision', text: 'text' };
 
 /**

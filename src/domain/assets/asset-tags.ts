@@ -1,16 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { prepareInsert } from '../../db/bulk.ts';
+import { sql } from 'kysely';
+import { prepareInsertGroups } from '../../db/bulk.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { nameKey } from '../../db/portable.ts';
+import { eachList, nameKey } from '../../db/portable.ts';
 import { recordChanges } from '../shared/audit.ts';
 import { Failure, type Fault, invalid, missing } from '../shared/failure.ts';
 import { nameFault } from '../shared/names.ts';
 import { digestOf, MAX_PAIRS_TOLD } from './asset-taggings.ts';
 import { reachOfCaller } from '../shared/reach.ts';
 import { assetsWithin, type Entity, findOwner, requireAssets, type TagAct } from './tag-owners.ts';
-
-/** Four parameters a row; SQLite takes 32,766 in a statement. */
-const ROWS_PER_STATEMENT = 500;
 
 export interface NewAssetTag {
   name: string;
@@ -26,14 +24,12 @@ export interface AssetTag {
   assets: string[];
 }
 
-/** Of new tags, which nothing is attached to yet. */
-const insertTaggings = prepareInsert('asset_taggings', {
-  tag_id: 'int',
-  asset_id: 'int',
-  organization_id: 'int',
-  owner_id: 'int',
-  group_id: 'int',
-});
+/** Of new tags, which nothing is attached to yet: a group a tag, and an organization whose assets it gets. */
+const insertTaggings = prepareInsertGroups(
+  'asset_taggings',
+  { tag_id: 'int', organization_id: 'int', owner_id: 'int', group_id: 'int' },
+  { column: 'asset_id', kind: 'int' },
+);
 
 const newTagUid = () => randomBytes(6).toString('hex');
 
@@ -70,16 +66,7 @@ export async function createAssetTags(
     name: name.trim(),
     name_key: nameKey(name),
   }));
-  const created: { id: number; name_key: string }[] = [];
-  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
-    const inserted = await tx
-      .insertInto('asset_tags')
-      .values(rows.slice(start, start + ROWS_PER_STATEMENT))
-      .onConflict((conflict) => conflict.columns(['organization_id', 'name_key']).doNothing())
-      .returning(['id', 'name_key'])
-      .execute();
-    created.push(...inserted);
-  }
+  const created = await insertTags(tx, rows);
   const ids = new Map(created.map((tag) => [tag.name_key, tag.id]));
   const taken = rows.find((row) => !ids.has(row.name_key));
   if (taken !== undefined) {
@@ -94,13 +81,16 @@ export async function createAssetTags(
     name: row.name,
     assets: [...new Set(wanted[index])],
   }));
-  const taggings = tags.flatMap(({ id, assets: uids }) =>
-    uids.map((uid) => {
-      const { id: asset, organization_id: organization } = assets.get(uid) as Entity;
-      return [id, asset, organization, owner.id, owner.id === organization ? null : owner.id] as const;
-    }),
+  const pairs = tags.reduce((sum, tag) => sum + tag.assets.length, 0);
+  await insertTaggings(
+    tx,
+    tags.flatMap(({ id, assets: uids }) =>
+      [...byOrganization(uids, assets)].map(([organization, numbers]) => ({
+        common: [id, organization, owner.id, owner.id === organization ? null : owner.id],
+        numbers,
+      })),
+    ),
   );
-  await insertTaggings(tx, taggings);
   await recordChanges(
     tx,
     tags.map(({ uid, name, assets: uids }) => ({
@@ -110,11 +100,46 @@ export async function createAssetTags(
         object: ['asset-tag', uid],
         organizationId: owner.id,
         before: null,
-        after: { name, ...entitiesTold(uids, taggings.length) },
+        after: { name, ...entitiesTold(uids, pairs) },
       },
     })),
   );
   return tags.map((tag) => ({ uid: tag.uid, name: tag.name, orgUid, assets: tag.assets }));
+}
+
+interface NewRow {
+  uid: string;
+  organization_id: number;
+  name: string;
+  name_key: string;
+}
+
+/** @returns the tags whose names nobody has */
+async function insertTags(
+  tx: Transaction,
+  rows: readonly NewRow[],
+): Promise<{ id: number; name_key: string }[]> {
+  const values = rows.map((row) => [row.uid, row.organization_id, row.name, row.name_key]);
+  const inserted = await sql<{ id: number; name_key: string }>`
+    insert into asset_tags (uid, organization_id, name, name_key)
+    select value ->> 0, cast(value ->> 1 as bigint), value ->> 2, value ->> 3 from ${eachList(tx, values)} where true
+    on conflict (organization_id, name_key) do nothing returning id, name_key`.execute(tx);
+  return inserted.rows;
+}
+
+/** @returns the ids of assets by their organization, of which a group of organizations has several */
+function byOrganization(
+  uids: readonly string[],
+  assets: ReadonlyMap<string, Entity>,
+): ReadonlyMap<number, number[]> {
+  const organizations = new Map<number, number[]>();
+  for (const uid of uids) {
+    const { id, organization_id: organization } = assets.get(uid) as Entity;
+    const ids = organizations.get(organization);
+    if (ids === undefined) organizations.set(organization, [id]);
+    else ids.push(id);
+  }
+  return organizations;
 }
 
 /** The entities of one tag as the audit log has them; where the request has many pairs, their number and a digest. */
