@@ -6,7 +6,7 @@ import { editedFields, holdFindings } from './changed-findings.ts';
 import { assetKey, findOrMakeAssets } from './found-assets.ts';
 import type { FindingsBefore } from './import-changes.ts';
 import type { FindingsJob } from './import-job.ts';
-import { insertLinks } from './new-findings.ts';
+import { insertAssetLinks } from '../vulnerabilities/new-vulnerabilities.ts';
 import { countedOf } from './set-statuses.ts';
 import type { Again, SightedAsset } from './sighting.ts';
 
@@ -45,7 +45,7 @@ export async function linkAgain(
   }
   const held = await holdFindings(tx, { ids: links.map(({ id }) => id) });
   const rows = new Map(held.map((row) => [row.id, row]));
-  await insertLinks(
+  await insertAssetLinks(
     tx,
     links.map(({ id, asset }) => [job.organizationId, id, asset]),
   );

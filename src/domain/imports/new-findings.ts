@@ -3,7 +3,12 @@ import type { Transaction } from '../../db/engine.ts';
 import { awaitSearch } from '../../db/vulnerability-search.ts';
 import { searchKey } from '../shared/filters.ts';
 import { TallySums } from '../shared/tallies.ts';
-import { closedAt } from '../vulnerabilities/catalogue.ts';
+import {
+  insertAssetLinks,
+  insertTaggings,
+  insertVulnerabilities,
+  newVulnerability,
+} from '../vulnerabilities/new-vulnerabilities.ts';
 import { tallyDifferences } from '../vulnerabilities/vulnerability-tallies.ts';
 import type { FindingsJob } from './import-job.ts';
 import { keepPortSets, nameOfPorts } from './port-sets.ts';
@@ -22,40 +27,6 @@ export interface NewFinding {
   goneAt: number | null;
 }
 
-const insertVulnerabilities = prepareInsert('vulnerabilities', {
-  id: 'int',
-  organization_id: 'int',
-  assessment_id: 'int',
-  severity: 'text',
-  status_id: 'int',
-  status_set_at: 'int',
-  closed_at: 'int',
-  cvss_score: 'real',
-  cvss_vector: 'text',
-  created_at: 'int',
-  updated_at: 'int',
-  created_by: 'int',
-  source: 'text',
-  first_seen_at: 'int',
-  last_seen_at: 'int',
-  import_id: 'int',
-  last_import_id: 'int',
-  location_count: 'int',
-  title: 'text',
-  category_parent: 'text',
-  category_display: 'text',
-  cve_ids: 'text',
-  cwe_ids: 'text',
-  description: 'text',
-  impact: 'text',
-  recommended_fix: 'text',
-  exploitable_locations: 'text',
-  http_requests: 'text',
-  reference_urls: 'text',
-  title_key: 'text',
-  description_key: 'text',
-});
-
 const insertFindings = prepareInsert('scanner_findings', {
   vulnerability_id: 'int',
   organization_id: 'int',
@@ -73,11 +44,6 @@ const insertFindings = prepareInsert('scanner_findings', {
   gone_import_id: 'int',
 });
 
-const LINK = { organization_id: 'int', vulnerability_id: 'int' } as const;
-/** Links findings with assets: organization, vulnerability, asset. */
-export const insertLinks = prepareInsert('vulnerability_assets', { ...LINK, asset_id: 'int' });
-const insertTaggings = prepareInsert('vulnerability_taggings', { ...LINK, tag_id: 'int' });
-
 /**
  * Writes findings that are new, with their tags and assets: no event and no entry of a timeline for one, as their rows tell
  * when and by which import they were made.
@@ -94,42 +60,23 @@ export async function insertFindingsOf(
   const { organizationId, assessment, id: importId, caller } = job;
   const ids = await takeIds(tx, 'vulnerabilities', findings.length);
   const idOf = (index: number) => ids[index] as number;
+  const of = { id: assessment.id, organization_id: organizationId };
   await insertVulnerabilities(
     tx,
     findings.map(({ sighting, statusId, closedAt: closed }, index) => {
-      const { finding, source, firstSeenAt, seenAt } = sighting;
-      return [
-        idOf(index),
-        organizationId,
-        assessment.id,
-        finding.severity,
-        statusId,
-        now,
-        closed ?? closedAt(statusId, now),
-        finding.cvss_score,
-        finding.cvss_vector,
-        now,
-        now,
-        caller.userId,
+      const { source, firstSeenAt, seenAt } = sighting;
+      const finding = { ...sighting.finding, validation_steps: '[]' };
+      const by = caller.userId;
+      const row = newVulnerability(finding, { id: idOf(index), assessment: of, statusId, by, now });
+      return {
+        ...row,
+        closed_at: closed ?? row.closed_at,
         source,
-        firstSeenAt,
-        seenAt,
-        importId,
-        importId,
-        finding.location_count,
-        finding.title,
-        finding.category_parent,
-        finding.category_display,
-        finding.cve_ids,
-        finding.cwe_ids,
-        finding.description,
-        finding.impact,
-        finding.recommended_fix,
-        finding.exploitable_locations,
-        finding.http_requests,
-        finding.reference_urls,
-        ...keysOf(finding),
-      ];
+        first_seen_at: firstSeenAt,
+        last_seen_at: seenAt,
+        import_id: importId,
+        last_import_id: importId,
+      };
     }),
   );
   await keepPortSets(
@@ -156,7 +103,7 @@ export async function insertFindingsOf(
       goneAt === null ? null : importId,
     ]),
   );
-  await insertLinks(
+  await insertAssetLinks(
     tx,
     findings.flatMap(({ asset }, index) =>
       asset === undefined ? [] : [[organizationId, idOf(index), asset]],

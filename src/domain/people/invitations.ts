@@ -7,7 +7,7 @@ import { Failure, missing } from '../shared/failure.ts';
 import { addJob } from '../shared/jobs.ts';
 import { holdAccount } from '../shared/accounts.ts';
 import { cleanPersonName } from './person-names.ts';
-import { needsProvider, signInObstacle, signInStates } from './sign-in-rule.ts';
+import { needsProvider, signInObstacle, type SignInState, signInStates } from './sign-in-rule.ts';
 
 /** Whom a link invites. */
 export interface Invitation extends Invited {
@@ -63,7 +63,7 @@ export async function readInvitation(
   const invited = row === undefined ? NOBODY : { uid: row.uid, invitedAt: invitedAtOf(row) };
   if (!isInvitationToken(secret, invited, token) || row === undefined) return { state: 'unknown' };
   const { invitedAt } = invited;
-  if (signInObstacle(row) !== 'invited' || now >= invitedAt + lifetime) return { state: 'over' };
+  if (!isOpen(row, invitedAt) || now >= invitedAt + lifetime) return { state: 'over' };
   const { id: userId, email, name, organization_id: organizationId, organization } = row;
   return {
     state: needsProvider(row) ? 'provider' : 'open',
@@ -84,7 +84,7 @@ export async function acceptInvitation(
 ): Promise<void> {
   const name = cleanPersonName('name', input.name);
   const user = await heldUser(tx, userId);
-  if (user === undefined || signInObstacle(user) !== 'invited' || invitedAtOf(user) !== invitedAt)
+  if (user === undefined || !isOpen(user, invitedAt))
     throw new Failure('conflict', 'This invitation is not open any more.');
   await tx
     .updateTable('users')
@@ -135,7 +135,17 @@ export async function renewInvitation(tx: Transaction, act: Act, userId: number)
   return { uid: user.uid, invitedAt };
 }
 
-function invitedAtOf({ invited_at, created_at }: { invited_at: number | null; created_at: number }): number {
+interface InvitedRow {
+  invited_at: number | null;
+  created_at: number;
+}
+
+/** @returns whether the invitation of that time, and no later one, can still be accepted, if its lifetime is not over */
+function isOpen(account: SignInState & InvitedRow, invitedAt: number): boolean {
+  return signInObstacle(account) === 'invited' && invitedAtOf(account) === invitedAt;
+}
+
+function invitedAtOf({ invited_at, created_at }: InvitedRow): number {
   return invited_at ?? created_at;
 }
 
@@ -191,7 +201,6 @@ export async function invitedAddress(
     ])
     .where('users.id', '=', userId)
     .executeTakeFirst();
-  if (row === undefined || signInObstacle(row) !== 'invited' || invitedAtOf(row) !== invitedAt)
-    return undefined;
+  if (row === undefined || !isOpen(row, invitedAt)) return undefined;
   return { uid: row.uid, invitedAt, email: row.email, organization: row.organization };
 }

@@ -33,6 +33,15 @@ export function signInObstacle(account: SignInState): SignInObstacle | undefined
   return needsProvider(account) ? 'provider' : undefined;
 }
 
+/**
+ * @param method how somebody has proved that it is theirs: through the organization's provider, or in another way
+ * @returns whether a session may begin now
+ */
+export function mayStartSession(account: SignInState, method: string): boolean {
+  const obstacle = signInObstacle(account);
+  return obstacle === undefined || (obstacle === 'provider' && method === PROVIDER_METHOD);
+}
+
 /** @returns whether its organization signs an account in through its provider alone, invited or not */
 export function needsProvider({ sso_only }: Pick<SignInState, 'sso_only'>): boolean {
   return sso_only === 1;

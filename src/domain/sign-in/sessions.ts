@@ -3,7 +3,7 @@ import { type Account, type Act, actOfPerson } from '../../auth/callers.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { prepare } from '../../db/prepared.ts';
-import { PROVIDER_METHOD, signInObstacle, signInStates, usablePassword } from '../people/sign-in-rule.ts';
+import { mayStartSession, signInStates, usablePassword } from '../people/sign-in-rule.ts';
 import { accountOf, holdAccount, RIGHTS, type RightsRow } from '../shared/accounts.ts';
 import { recordChange } from '../shared/audit.ts';
 
@@ -96,10 +96,9 @@ export async function claimSignIn(
     .select('users.password_hash')
     .where('users.id', '=', userId)
     .executeTakeFirst();
-  const obstacle = account && signInObstacle(account);
   const mayStart =
     account !== undefined &&
-    (obstacle === undefined || (obstacle === 'provider' && method === PROVIDER_METHOD)) &&
+    mayStartSession(account, method) &&
     (passwordHash === undefined || usablePassword(account) === passwordHash);
   if (!mayStart) throw new SessionEnded('The account changed while somebody signed in.');
 }

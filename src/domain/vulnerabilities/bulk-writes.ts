@@ -1,21 +1,16 @@
 import { sql } from 'kysely';
 import type { Act } from '../../auth/callers.ts';
-import { prepareInsert, prepareInsertAlike } from '../../db/bulk.ts';
+import { prepareInsertAlike } from '../../db/bulk.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { eachList, isOneOf } from '../../db/portable.ts';
 import { recordChangeOfEach, recordChanges } from '../shared/audit.ts';
 import { addTallyRows, TallySums } from '../shared/tallies.ts';
 import { inPieces, linksOf, MORE_AT_ONCE, type State, type StateChange } from './bulk-states.ts';
 import { isClosed } from './catalogue.ts';
+import { insertTaggings } from './new-vulnerabilities.ts';
 import { statusTold } from './reached-vulnerabilities.ts';
 import { recordTimelineOfEach, recordTimelines, type TimelineEntry, tagsTold } from './timeline.ts';
 import { tallyDifferences } from './vulnerability-tallies.ts';
-
-const insertTaggings = prepareInsert('vulnerability_taggings', {
-  organization_id: 'int',
-  vulnerability_id: 'int',
-  tag_id: 'int',
-});
 
 /**
  * Writes what becomes of vulnerabilities that are held, with their counts, timelines and audit events.
@@ -170,7 +165,6 @@ async function updateTags(tx: Transaction, changes: readonly StateChange[]): Pro
       tx,
     );
   }
-  // A tag that somebody deletes at the same time breaks the reference to it: the unit of work is then run again.
   await insertTaggings(tx, added);
 }
 
