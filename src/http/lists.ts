@@ -4,10 +4,12 @@ import type { Context } from '../context.ts';
 import { recordExport } from '../domain/shared/audit.ts';
 import type { ExportAction } from '../domain/shared/actions.ts';
 import type { Chosen, Filters, Reading } from '../domain/shared/filters.ts';
-import { type List, type Piece, type Place, readPieces, type Selection } from '../domain/shared/lists.ts';
+import { type List, type Piece, type Place, type Selection } from '../domain/shared/lists.ts';
+import { readPieces } from '../domain/shared/list-pieces.ts';
 import { cursorAt, placeAt } from './cursors.ts';
 import { beginDownload, inUtf8, MEDIA_TYPES, mediaTypeWanted } from './exports.ts';
 import { IGNORED_HEADER, IgnoredParametersHeader, ignoredParameters } from './ignored-properties.ts';
+import { fieldsParameter, pick, readFields } from './list-fields.ts';
 import {
   filterParameters,
   type FilterWords,
@@ -18,7 +20,6 @@ import {
 } from './list-parameters.ts';
 import { type Operation, operation, type OperationAccess } from './operation.ts';
 import { addressUpTo, linkHeader, pageLinks, pagesOf } from './paging.ts';
-import { Problem } from './problems.ts';
 import { csvOf, jsonOf, ndjsonOf, wholeText } from './row-texts.ts';
 import { streamAnswer } from './streams.ts';
 
@@ -287,42 +288,4 @@ function pageHeaders(style: keyof typeof LIST_STYLES, log: boolean): Record<stri
     'Pagination-Total-Count': count('How many rows there are in all.'),
     Link: LINK,
   };
-}
-
-function fieldsParameter(columns: readonly string[], always: string): TSchema {
-  return Type.Optional(
-    Type.String({
-      maxLength: 2_048,
-      description: `The fields of each row, by commas; ${always} is always there. One of: ${columns.join(', ')}.`,
-    }),
-  );
-}
-
-/**
- * @returns the fields that were chosen, in the order of the document; `undefined` for all of them
- * @throws Problem `invalid-request` for one that there is not
- */
-function readFields(
-  value: unknown,
-  columns: readonly string[],
-  always: string | undefined,
-): readonly string[] | undefined {
-  if (typeof value !== 'string' || always === undefined) return undefined;
-  const names = new Set(value.split(',').map((name) => name.trim()));
-  names.delete('');
-  const unknown = [...names].find((name) => !columns.includes(name));
-  if (unknown !== undefined) {
-    const message = `must be of these: ${columns.join(', ')}`;
-    throw new Problem('invalid-request', `fields ${message}.`, {
-      source: 'fields',
-      faults: [{ property: 'fields', message, value: unknown }],
-    });
-  }
-  return columns.filter((name) => name === always || names.has(name));
-}
-
-function pick(row: object, names: readonly string[] | undefined): object {
-  if (names === undefined) return row;
-  const values = row as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(names.map((name) => [name, values[name]]));
 }

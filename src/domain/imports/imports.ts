@@ -12,7 +12,7 @@ import { recordChange } from '../shared/audit.ts';
 import { Failure, invalid } from '../shared/failure.ts';
 import { keepContent, releaseContents, type StoredContent } from '../shared/files.ts';
 import { addJob, holdJobKind } from '../shared/jobs.ts';
-import { cleanFilename } from '../vulnerabilities/attachments.ts';
+import { cleanFilename } from '../vulnerabilities/attachment-names.ts';
 import type { ImportOptions } from './import-job.ts';
 import { type ImportView, readImport } from './import-list.ts';
 import { importJobKey, IMPORT_JOB, textOfCaller } from './import-runs.ts';

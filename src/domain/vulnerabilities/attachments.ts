@@ -8,13 +8,12 @@ import { Failure, invalid, missing } from '../shared/failure.ts';
 import { keepFile, releaseFiles, type StoredContent } from '../shared/files.ts';
 import { type NamedUser, nameUsers } from '../shared/named-users.ts';
 import { type Expected, requireVersion } from '../shared/versions.ts';
+import { cleanFilename, cleanType } from './attachment-names.ts';
 import { findVulnerability, holdVulnerability, touchVulnerability } from './reached-vulnerabilities.ts';
 import { recordTimeline } from './timeline.ts';
 
 /** An attachment never changes. */
 export const ATTACHMENT_VERSION = 1;
-
-const MAX_FILENAME = 255;
 
 /** A file of a vulnerability. */
 export interface StoredAttachment {
@@ -278,27 +277,4 @@ function eventOf(
   }: Pick<StoredAttachment, 'filename' | 'contentType' | 'fileSize' | 'sha256'>,
 ): object {
   return { vulnerability, filename, content_type: contentType, file_size: fileSize, sha256 };
-}
-
-/** What a name may not have: control characters, those that turn the text around them, and what ends a folder's name. */
-const UNFIT = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069/\\]/gu;
-
-/** @returns the last part of a path as a name that any system takes and that looks like what it is */
-export function cleanFilename(filename: string | undefined): string {
-  const last = (filename ?? '').split(/[/\\]/).at(-1) ?? '';
-  const clean = last.toWellFormed().normalize('NFC').replace(UNFIT, '').trim();
-  const name = clean.replace(/^\.+$/, '');
-  if (name === '') return 'file';
-  if (name.length <= MAX_FILENAME) return name;
-  const extension = /\.[^.]{1,20}$/.exec(name)?.[0] ?? '';
-  // Half of a character outside the first plane is none.
-  const start = name.slice(0, MAX_FILENAME - extension.length).replace(/[\uD800-\uDBFF]$/, '');
-  return start + extension;
-}
-
-const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/;
-
-function cleanType(type: string): string {
-  const bare = type.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  return MEDIA_TYPE.test(bare) ? bare : 'application/octet-stream';
 }
