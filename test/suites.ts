@@ -10,7 +10,6 @@ export const PURE = [
   'test/auth/password-strength.test.ts',
   'test/auth/passwords.test.ts',
   'test/cli/import-parts.test.ts',
-  'test/cli/import-progress.test.ts',
   'test/cli/import-wizard.test.ts',
   'test/db/group-commit.test.ts',
   'test/db/prepared.test.ts',

@@ -1,83 +1,142 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
-import { commandLine } from '../auth/callers.ts';
-import { importReport } from '../importers/nmap-ingest.ts';
-import { readNmapReportInThread } from '../importers/nmap-thread.ts';
 import type { Flags } from '../config.ts';
-import { io } from './io.ts';
+import type { Context } from '../context.ts';
+import type { Reader } from '../db/engine.ts';
+import { listHosts } from '../domain/assets/host-list.ts';
+import { readNmapReport } from '../importers/formats/nmap/nmap-pieces.ts';
+import { unpack } from '../importers/reading/unpack.ts';
+import { type ReportFile, reportsOf, withFile } from './import-files.ts';
+import { type ImportJob, Interruption, placeIn } from './import-job.ts';
+import type { Outcome } from './import-outcome.ts';
+import { importAll, isInterrupted, notSent } from './import-run.ts';
+import { type HostOutput, HostsAsJson, type HostSummary, HostTable } from './imported-hosts.ts';
 import { withContext } from './open.ts';
 import { requireOrganization } from './organization.ts';
-import { HostsAsJson, HostTable } from './imported-hosts.ts';
-import { Refusal, refusalOf } from './refusal.ts';
+import { withOwnOperations } from './place.ts';
 
-/** Small enough that a chunk and what becomes of it stay in the young generation of the heap. */
-const CHUNK_BYTES = 64 * 1024;
+/** How many hosts are looked up at once. */
+const MAX_HOSTS = 1_000;
 
 interface HostFlags extends Flags {
   organization?: string;
   json?: boolean;
 }
 
-/** Imports the hosts of one report into the data folder while it is read, and lists them. */
-export async function importNmap(
-  file: string,
-  { organization: uid, json, data }: HostFlags,
-  command: Command,
-): Promise<void> {
+/** Imports the hosts of one report into the data folder, as any report, and lists them. */
+export async function importNmap(file: string, flags: HostFlags, command: Command): Promise<void> {
+  const { organization: uid, json, data } = flags;
   if (uid === undefined) command.error("error: required option '--organization <uid>' not specified");
-  await withContext(data === undefined ? {} : { data }, async ({ db, clock }) => {
-    const organization = await requireOrganization(db.read, uid);
-    const { chunks, size } = file === '-' ? standardInput() : await openReport(file);
-    const { showProgress } = await import('./import-progress.ts');
-    const progress = showProgress(io().stderr, size);
-    const hosts = json === true ? new HostsAsJson(uid) : new HostTable();
-    const { summary, failure } = await importReport(
-      { db, actor: commandLine(clock()).actor, organizationId: organization.id, clock },
-      readNmapReportInThread(chunks),
-      (bytes, count) => progress.update(bytes, count),
-      (imported) => hosts.add(imported),
-    );
-    progress.stop();
-    const refusal = failure === undefined ? undefined : refusalOf(failure, command);
-    await hosts.end(summary, refusal?.message ?? null);
-    if (refusal !== undefined) {
-      const { created, updated, unchanged } = summary.hosts;
-      const kept =
-        created + updated + unchanged > 0
-          ? 'Everything up to the last whole host before that is imported.'
-          : 'Nothing was imported.';
-      const source = file === '-' ? 'standard input' : file;
-      throw new Refusal(`${source}: ${refusal.message.replace(/\.?$/, '.')} ${kept}`);
-    }
-  });
-}
-
-interface Source {
-  chunks: AsyncIterable<Uint8Array>;
-  /** In bytes; absent when nobody knows. */
-  size?: number;
-}
-
-function standardInput(): Source {
-  return { chunks: io().stdin };
-}
-
-async function openReport(file: string): Promise<Source> {
+  const started = performance.now();
+  const interruption = new Interruption();
+  const { cancel } = interruption;
   try {
-    const handle = await open(file, constants.O_RDONLY);
-    const status = await handle.stat();
-    if (status.isDirectory()) {
-      await handle.close();
-      throw new Refusal(`${file} is a folder.`);
-    }
-    const chunks = handle.createReadStream({ highWaterMark: CHUNK_BYTES });
-    return status.isFile() ? { chunks, size: status.size } : { chunks };
-  } catch (error) {
-    if (error instanceof Refusal) throw error;
-    const code = (error as NodeJS.ErrnoException).code;
-    throw new Refusal(
-      code === 'ENOENT' ? `There is no file ${file}.` : `${file} cannot be read (${code ?? String(error)}).`,
-    );
+    await withContext(data === undefined ? {} : { data }, async (context) => {
+      const { id } = await requireOrganization(context.db.read, uid);
+      const [report] = (await reportsOf([file])) as [ReportFile];
+      // It is read again when it is imported, which standard input cannot be.
+      await withFile(file, cancel, async (path) => {
+        const { outcome, failure } = await importOne(
+          context,
+          uid,
+          { ...report, path },
+          interruption,
+          command,
+        );
+        if (outcome !== undefined) {
+          const hosts = json === true ? new HostsAsJson(uid) : new HostTable();
+          const { error, ...summary } = await listReport(context.db.read, id, path, outcome, hosts);
+          await hosts.end({ ...summary, seconds: Math.round(performance.now() - started) / 1_000 }, error);
+        }
+        if (failure !== undefined) throw failure;
+      }).catch((error: unknown) => {
+        throw isInterrupted(error, interruption) ? notSent(report.shown) : error;
+      });
+    });
+  } finally {
+    interruption.close();
   }
+}
+
+/** @returns what became of a report, unless nothing did, and what to end with when it was not imported whole */
+async function importOne(
+  context: Context,
+  organization: string,
+  report: ReportFile,
+  interruption: Interruption,
+  command: Command,
+): Promise<{ outcome: Outcome | undefined; failure: unknown }> {
+  let outcome: Outcome | undefined;
+  const importing = {
+    fields: [
+      ['format', 'nmap'],
+      ['organization_uid', organization],
+    ] as const,
+    columns: { format: 'nmap', mapping: undefined, ask: undefined },
+    output: { add: (one: Outcome) => void (outcome = one) },
+    interruption,
+    command,
+    count: 1,
+  };
+  const failure = await withOwnOperations(
+    context,
+    (client) => importAll({ ...importing, client }, [report]).catch((error: unknown) => error),
+    { doesImports: true },
+  );
+  return { outcome, failure };
+}
+
+/**
+ * Tells of the hosts that an import has read: the report says which they are, and the assets how they are now.
+ * @returns what was done, and why the import ended early
+ */
+async function listReport(
+  db: Reader,
+  organizationId: number,
+  path: string,
+  { job, refused }: Outcome,
+  output: HostOutput,
+): Promise<Omit<HostSummary, 'seconds'> & { error: string | null }> {
+  const hosts = { created: 0, updated: 0, unchanged: 0, down: 0 };
+  const error = job === undefined ? (refused ?? null) : errorOf(job);
+  const summary = { hosts, ports: {} as Record<string, number>, markedClosed: 0, bytes: 0, error };
+  if (job === undefined || job.result === null) return summary;
+  let read = 0;
+  let up = 0;
+  let batch = new Set<string>();
+  const tell = async (): Promise<void> => {
+    await output.add(await listHosts(db, organizationId, [...batch]));
+    batch = new Set();
+  };
+  try {
+    for await (const piece of readNmapReport(unpack(() => createReadStream(path), job.file.size)())) {
+      for (const host of piece.hosts) {
+        if (read === job.progress.hosts) break;
+        read += 1;
+        if (host.down === true) continue;
+        up += 1;
+        batch.add(host.address);
+        for (const { state } of host.ports) summary.ports[state] = (summary.ports[state] ?? 0) + 1;
+        if (batch.size === MAX_HOSTS) await tell();
+      }
+      hosts.down = piece.down;
+      summary.bytes = piece.bytes;
+    }
+  } catch (failure) {
+    // What the import has told already.
+    if (job.state !== 'failed') throw failure;
+  }
+  await tell();
+  hosts.created = job.result.assets_created;
+  hosts.updated = job.result.assets_updated;
+  hosts.unchanged = Math.max(0, up - hosts.created - hosts.updated);
+  summary.markedClosed = job.result.ports_closed;
+  return summary;
+}
+
+function errorOf(job: ImportJob): string | null {
+  if (job.state === 'cancelled') return 'The import was cancelled.';
+  if (job.error === null) return null;
+  const place = placeIn(job.error);
+  return place === '' ? job.error.message : `${place}: ${job.error.message}`;
 }

@@ -90,7 +90,7 @@ async function importOne(importing: Importing, report: ReportFile): Promise<Outc
     if (error instanceof UnreadableFile) return { file: shown, refused: error.message };
     if (!isInterrupted(error, interruption)) throw error;
     if (count === undefined) return undefined;
-    throw new Refusal(`${shown} was not sent whole, and nothing of it was imported.`);
+    throw notSent(shown);
   } finally {
     progress.stop();
   }
@@ -133,9 +133,14 @@ function whyOf({ faults, message }: AssayError): string {
   return fault === undefined ? message : `it ${fault.message}.`.replace(/\.\.$/, '.');
 }
 
-function isInterrupted(error: unknown, { cancel }: Importing['interruption']): boolean {
+/** @returns whether an error tells that somebody pressed Ctrl-C */
+export function isInterrupted(error: unknown, { cancel }: Importing['interruption']): boolean {
   return cancel.aborted && error instanceof Error && error.name === 'AbortError';
 }
+
+/** What to tell of a report that was interrupted before it was an import. */
+export const notSent = (shown: string): Refusal =>
+  new Refusal(`${shown} was not sent whole, and nothing of it was imported.`);
 
 /** @returns in a sentence why a report is not imported whole, and what there is of it; `undefined` when it is */
 export function failureOf({ file, job, refused }: Outcome): string | undefined {

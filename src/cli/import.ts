@@ -44,8 +44,8 @@ Columns of CSV that have not their usual names are asked for on a terminal;
 elsewhere --map or --mapping tells them.
 Ctrl-C cancels the import that runs: what it has done stays, and "assay import
 undo" takes it away. A second Ctrl-C does not wait for that.
-"import nmap FILE --organization UID" alone, on the data folder, writes hosts
-while it reads, and lists them.
+"import nmap FILE --organization UID" alone, on the data folder, lists the
+hosts of the report.
 `.trim();
 
 export function registerImport(program: Command): void {
@@ -60,7 +60,7 @@ export function registerImport(program: Command): void {
       ['assay import nuclei.jsonl --assessment acme-web --target https://shop.acme.example --dry-run', ''],
       ['assay import csv findings.csv --assessment acme-web --map title=Name --map severity=Risk', ''],
       ['assay import reports/ --watch --assessment acme-web', 'as they appear'],
-      ['nmap -sV -oX - 192.0.2.0/24 | assay import nmap - --organization acme', 'while it scans'],
+      ['nmap -sV -oX - 192.0.2.0/24 | assay import nmap - --organization acme', 'and lists them'],
       ['assay import list', 'what was imported'],
       ['assay import undo 12', 'takes away what import 12 alone made'],
     ],
@@ -202,7 +202,7 @@ async function formatNames(): Promise<string[]> {
   return FORMATS.map(({ name }) => name);
 }
 
-/** The options of a plain import of hosts, which writes while it reads, and lists them. */
+/** The options of a plain import of hosts, which lists them. */
 const PLAIN: ReadonlySet<string> = new Set(['organization', 'data', 'json']);
 
 function isPlain(command: Command, flags: ImportFlags): boolean {

@@ -1,29 +1,39 @@
-import type { ImportedHost } from '../domain/assets/host-scans.ts';
-import type { ImportSummary } from '../importers/nmap-ingest.ts';
+import type { ListedHost } from '../domain/assets/host-list.ts';
 import { pairs, printLines, table, writeText } from './output.ts';
 
 /** Rows of the table; `--json` has all hosts. */
 const MAX_ROWS = 20;
 
+/** What an import did. */
+export interface HostSummary {
+  hosts: { created: number; updated: number; unchanged: number; down: number };
+  /** How many ports the report lists by state, of the hosts that were imported. */
+  ports: Record<string, number>;
+  /** Known ports that are closed now and were not before. */
+  markedClosed: number;
+  bytes: number;
+  seconds: number;
+}
+
 /** What becomes of the hosts that an import tells of. */
 export interface HostOutput {
   /** Resolves when more can be taken. */
-  add(hosts: readonly ImportedHost[]): Promise<void>;
+  add(hosts: readonly ListedHost[]): Promise<void>;
   /** @param error why the import ended early; `null` when it did not */
-  end(summary: ImportSummary, error: string | null): Promise<void>;
+  end(summary: HostSummary, error: string | null): Promise<void>;
 }
 
 /** For people: what was done, and a table of the first hosts. */
 export class HostTable implements HostOutput {
-  readonly #first = new Map<string, ImportedHost>();
+  readonly #first = new Map<string, ListedHost>();
 
-  async add(hosts: readonly ImportedHost[]): Promise<void> {
+  async add(hosts: readonly ListedHost[]): Promise<void> {
     // Some tools list a host once for each port: what is known of it last stands.
     for (const host of hosts)
       if (this.#first.size < MAX_ROWS || this.#first.has(host.uid)) this.#first.set(host.uid, host);
   }
 
-  async end(summary: ImportSummary): Promise<void> {
+  async end(summary: HostSummary): Promise<void> {
     const { created, updated, unchanged } = summary.hosts;
     const more = created + updated + unchanged - this.#first.size;
     printLines(...show(summary));
@@ -51,14 +61,14 @@ export class HostsAsJson implements HostOutput {
     this.#organization = organization;
   }
 
-  async add(hosts: readonly ImportedHost[]): Promise<void> {
+  async add(hosts: readonly ListedHost[]): Promise<void> {
     if (hosts.length === 0) return;
     const items = hosts.map((host) => JSON.stringify(host)).join(',');
     await writeText(this.#begun ? `,${items}` : this.#beginning() + items);
     this.#begun = true;
   }
 
-  async end(summary: ImportSummary, error: string | null): Promise<void> {
+  async end(summary: HostSummary, error: string | null): Promise<void> {
     const rest = JSON.stringify({ ...summary, error }).slice(1);
     await writeText(`${this.#begun ? '' : this.#beginning()}],${rest}\n`);
   }
@@ -68,7 +78,7 @@ export class HostsAsJson implements HostOutput {
   }
 }
 
-function show({ hosts, ports, markedClosed, bytes, seconds }: ImportSummary): string[] {
+function show({ hosts, ports, markedClosed, bytes, seconds }: HostSummary): string[] {
   const states = Object.entries(ports).sort(([a], [b]) => (a < b ? -1 : 1));
   return pairs({
     'hosts created': hosts.created,

@@ -3,6 +3,7 @@ import type { InjectOptions } from 'fastify';
 import { AssayError, type Client, createClientOf, type Transport } from '#client';
 import { openOperations, type OperationsInProcess } from '../app.ts';
 import { type Flags, loadPlace } from '../config.ts';
+import type { Context } from '../context.ts';
 import { io } from './io.ts';
 import { withContext } from './open.ts';
 import { codeOf, Refusal } from './refusal.ts';
@@ -75,23 +76,30 @@ export async function withOperations<T>(
 ): Promise<T> {
   const place = serverOf(flags);
   if (place === undefined)
-    return withContext(flags, async (context) => {
-      const operations = await openOperations(context);
-      const imports = doesImports ? operations.doImports() : undefined;
-      try {
-        return await work(
-          createClientOf<AnyPaths>({ server: 'http://operations.invalid', fetch: inProcess(operations) }),
-        );
-      } finally {
-        await imports?.close();
-        await operations.close();
-      }
-    });
+    return withContext(flags, (context) => withOwnOperations(context, work, { doesImports }));
   const { server, token } = place;
   try {
     return await work(createClientOf<AnyPaths>({ server, token }));
   } catch (error) {
     throw unreachable(error, server);
+  }
+}
+
+/** Runs `work` with the operations of a data folder that is open in this process. @param options see `withOperations` */
+export async function withOwnOperations<T>(
+  context: Context,
+  work: (client: AnyClient) => Promise<T>,
+  { doesImports = false } = {},
+): Promise<T> {
+  const operations = await openOperations(context);
+  const imports = doesImports ? operations.doImports() : undefined;
+  try {
+    return await work(
+      createClientOf<AnyPaths>({ server: 'http://operations.invalid', fetch: inProcess(operations) }),
+    );
+  } finally {
+    await imports?.close();
+    await operations.close();
   }
 }
 

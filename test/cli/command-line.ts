@@ -40,7 +40,7 @@ export interface CommandLine {
   database: TestDatabase;
   /** What `ASSAY_MASTER_KEY` is; `undefined` where the key is in the data folder. */
   masterKey: string | undefined;
-  /** Imports a module as it is compiled: `importers/nmap-thread.js`. */
+  /** Imports a module as it is compiled: `db/open.js`. */
   module(path: string): Promise<any>;
   close(): Promise<void>;
 }

@@ -46,10 +46,10 @@ async function scan(minutes: number, ports: ObservedPort[], more: Partial<Scanne
     seenAt: NOW - minutes * 60_000,
     ...more,
   };
-  const { hosts } = await server.context.db.write((tx) =>
+  const { made } = await server.context.db.write((tx) =>
     putHostScans(tx, commandLine(NOW), organization.id, COVERAGE, [host]),
   );
-  uid = hosts[0]?.uid ?? uid;
+  uid = made[0]?.uid ?? uid;
 }
 const read = (query = '', token: string = admin.token, org = organization.uid, asset = uid) =>
   server.request('GET', `/api/streaming/v1/${org}/assets/${asset}/ports/history${query}`, { token });

@@ -15,7 +15,6 @@ import {
   listedAssets,
   lockedPorts,
   noteAssetsSeen,
-  openPortCounts,
   PORT_FACTS,
   portRowOf,
 } from './host-scan-statements.ts';
@@ -58,15 +57,6 @@ interface ScanOutcome {
   refused: number;
   /** The assets that were made. */
   made: { id: number; uid: string; address: string }[];
-  /** The hosts that were up, as they are now, in the order of the scan. */
-  hosts: ImportedHost[];
-}
-
-/** A host asset after a scan. */
-export interface ImportedHost {
-  uid: string;
-  address: string;
-  openPorts: number;
 }
 
 /** Where a scan comes from, and what it may change. */
@@ -131,14 +121,12 @@ export async function putHostScans(
     tx,
     writing.changes.map((change) => ({ act, change })),
   );
-  const up = scans.filter(({ down }) => down !== true);
   return {
     ...outcome,
     refused,
     created: created.size,
     openedPorts: writing.steps.filter(isOpened).length,
     made: scans.flatMap(({ id, uid, address }) => (created.has(uid) ? [{ id, uid, address }] : [])),
-    hosts: await withOpenPorts(tx, up),
   };
 }
 
@@ -282,9 +270,3 @@ async function noteSeen(tx: Transaction, scans: readonly Scan[]): Promise<void> 
 
 /** A host that does not answer has none that is open. */
 const EVERY_PORT: Pick<PortCoverage, 'has'> = { has: () => true };
-
-async function withOpenPorts(tx: Transaction, hosts: readonly Scan[]): Promise<ImportedHost[]> {
-  const counted = await openPortCounts(tx, { ids: hosts.map(({ id }) => id), state: 'open' });
-  const counts = new Map(counted.map(({ id, ports }) => [id, ports]));
-  return hosts.map(({ id, uid, address }) => ({ uid, address, openPorts: counts.get(id) ?? 0 }));
-}

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
-import { importReport, type ImportTarget } from '../../src/importers/nmap-ingest.ts';
-import { readNmapReport } from '../../src/importers/formats/nmap/nmap-pieces.ts';
+import { operatorCaller } from '../../src/auth/callers.ts';
+import type { ImportOutcome } from '../../src/domain/imports/import-job.ts';
+import { nmap } from '../../src/importers/formats/nmap/nmap.ts';
+import { runImport } from '../../src/importers/ingest.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 import { FIRST, host, inChunks, port, report, SECOND, SEEN } from './reports.ts';
@@ -22,23 +23,71 @@ beforeEach(async () => {
 });
 afterAll(() => server.close());
 
-const target = (): ImportTarget => ({
-  db: server.context.db,
-  actor: commandLine(NOW).actor,
-  organizationId: organization.id,
-  clock: server.context.clock,
-});
-
-async function imported(text: string, into = target()) {
-  const { summary, failure } = await importReport(into, readNmapReport(inChunks(text)));
-  if (failure !== undefined) throw failure;
-  const { seconds, bytes, ...counts } = summary;
-  expect(bytes).toBe(Buffer.byteLength(text));
-  expect(seconds).toBeGreaterThanOrEqual(0);
-  return counts;
+/** Runs the report as an import without an assessment. */
+async function run(text: string, into = organization): Promise<ImportOutcome> {
+  const caller = operatorCaller('an import');
+  const row = await server.context.db.write((tx) =>
+    tx
+      .insertInto('imports')
+      .values({
+        organization_id: into.id,
+        assessment_id: null,
+        created_by: null,
+        format: 'nmap',
+        filename: 'report.xml',
+        size: text.length,
+        sha256: String(Math.random()),
+        blob_key: null,
+        options: '{}',
+        rights: '{}',
+        result: null,
+        preview: null,
+        error: null,
+        undone: null,
+        report_at: null,
+        created_at: NOW,
+        started_at: NOW,
+        finished_at: null,
+      })
+      .returning(['id', 'sha256'])
+      .executeTakeFirstOrThrow(),
+  );
+  return runImport({
+    db: server.context.db,
+    source: () => inChunks(text),
+    format: nmap,
+    job: {
+      id: row.id,
+      organizationId: into.id,
+      assessment: null,
+      caller,
+      writesAssets: true,
+      options: {
+        whenGone: 'keep',
+        targets: [],
+        scannedAt: null,
+        minimumSeverity: null,
+        tags: [],
+        carry: false,
+        dryRun: false,
+      },
+      sha256: row.sha256,
+      createdAt: NOW,
+    },
+    clock: server.context.clock,
+    signal: new AbortController().signal,
+  });
 }
 
-const NO_HOSTS = { created: 0, updated: 0, unchanged: 0, down: 0 };
+/** Imports a whole report. @returns what became of its hosts */
+async function imported(text: string, into = organization) {
+  const { error, result } = await run(text, into);
+  expect(error).toBeNull();
+  const { assets_created, assets_updated, ports_opened, ports_closed } = result;
+  return { created: assets_created, updated: assets_updated, opened: ports_opened, closed: ports_closed };
+}
+
+const NOTHING = { created: 0, updated: 0, opened: 0, closed: 0 };
 
 const assets = () =>
   server.context.db.read
@@ -90,11 +139,7 @@ async function events(action: string) {
 
 describe('the first scan of a host', () => {
   it('makes it an asset with its ports', async () => {
-    expect(await imported(FIRST)).toEqual({
-      hosts: { ...NO_HOSTS, created: 1 },
-      ports: { open: 5, closed: 21 },
-      markedClosed: 0,
-    });
+    expect(await imported(FIRST)).toEqual({ ...NOTHING, created: 1, opened: 5 });
     const [asset] = await assets();
     expect(asset).toEqual({
       id: expect.any(Number),
@@ -113,7 +158,7 @@ describe('the first scan of a host', () => {
       first_seen: FIRST_SEEN,
       last_seen: FIRST_SEEN,
       open_vulnerabilities: 0,
-      import_id: null,
+      import_id: expect.any(Number),
       created_at: NOW,
       updated_at: NOW,
       version: 1,
@@ -204,11 +249,7 @@ describe('a second scan', () => {
   it('updates what it saw', async () => {
     await imported(FIRST);
     const before = await assets();
-    expect(await imported(SECOND)).toEqual({
-      hosts: { ...NO_HOSTS, updated: 1 },
-      ports: { open: 5, closed: 21 },
-      markedClosed: 1,
-    });
+    expect(await imported(SECOND)).toEqual({ ...NOTHING, updated: 1, opened: 1, closed: 1 });
     expect(await assets()).toEqual(before.map((asset) => ({ ...asset, last_seen: SECOND_SEEN })));
     const rows = await ports();
     expect(rows.every((row) => row.first_seen === FIRST_SEEN && row.last_seen === SECOND_SEEN)).toBe(true);
@@ -253,10 +294,7 @@ describe('a second scan', () => {
 
   it('that saw nothing new changes nothing but when it was seen, and the audit log is silent', async () => {
     await imported(report(host('192.0.2.1', port(22))));
-    expect(await imported(report(host('192.0.2.1', port(22), { seen: SEEN + 60 })))).toMatchObject({
-      hosts: { ...NO_HOSTS, unchanged: 1 },
-      markedClosed: 0,
-    });
+    expect(await imported(report(host('192.0.2.1', port(22), { seen: SEEN + 60 })))).toEqual(NOTHING);
     expect(await ports()).toMatchObject([{ first_seen: SEEN * 1_000, last_seen: (SEEN + 60) * 1_000 }]);
     expect(await events('asset.scan')).toEqual([]);
   });
@@ -281,7 +319,7 @@ describe('a second scan', () => {
   it('touches no other organization', async () => {
     await imported(report(host('192.0.2.1', port(22))));
     const other = await world.organization();
-    await imported(report(host('192.0.2.1', port(80))), { ...target(), organizationId: other.id });
+    await imported(report(host('192.0.2.1', port(80))), other);
     expect(await states()).toEqual({ '22/tcp': 'open' });
   });
 });
@@ -312,7 +350,7 @@ describe('a port that is not listed any more', () => {
     ['stays when no ports were scanned', later('').replace('<ports></ports>', ''), all, 0],
     ['stays when the scan is older', later('').replace(`${SEEN + 60}`, `${SEEN - 60}`), all, 0],
   ])('%s', async (_name, text, expected, closed) => {
-    expect((await imported(text)).markedClosed).toBe(closed);
+    expect((await imported(text)).closed).toBe(closed);
     expect(await states()).toEqual(expected);
     expect(await events('asset.scan')).toHaveLength(closed > 0 ? 1 : 0);
   });
@@ -335,11 +373,7 @@ describe('a host that is down', () => {
 
   it('has its ports closed at that time, covered or not', async () => {
     await imported(report(host('192.0.2.1', port(22) + port(80, 'filtered') + port(81, 'closed'))));
-    expect(await imported(down(SEEN + 60))).toEqual({
-      hosts: { ...NO_HOSTS, down: 1 },
-      ports: {},
-      markedClosed: 2,
-    });
+    expect(await imported(down(SEEN + 60))).toEqual({ ...NOTHING, closed: 2 });
     expect(await states()).toEqual({ '22/tcp': 'closed', '80/tcp': 'closed', '81/tcp': 'closed' });
     for (const { last_seen } of await ports()) expect(last_seen).toBe((SEEN + 60) * 1_000);
     const [event] = await events('asset.scan');
@@ -354,7 +388,7 @@ describe('a host that is down', () => {
   });
 
   it('does not become an asset', async () => {
-    expect(await imported(down(SEEN))).toMatchObject({ hosts: { ...NO_HOSTS, down: 1 }, markedClosed: 0 });
+    expect(await imported(down(SEEN))).toEqual(NOTHING);
     expect(await assets()).toEqual([]);
   });
 });
@@ -439,14 +473,10 @@ describe('a report', () => {
         port(22) + port(80, 'closed') + port(443, number % 2 === 0 ? 'open' : 'filtered'),
       );
     }
-    expect(await imported(report(hosts))).toEqual({
-      hosts: { ...NO_HOSTS, created: 1_500 },
-      ports: { open: 2_250, closed: 1_500, filtered: 750 },
-      markedClosed: 0,
-    });
+    expect(await imported(report(hosts))).toEqual({ ...NOTHING, created: 1_500, opened: 2_250 });
     expect(await ports()).toHaveLength(4_500);
     expect(await events('asset.create')).toHaveLength(1_500);
-    expect((await imported(report(hosts))).hosts).toEqual({ ...NO_HOSTS, unchanged: 1_500 });
+    expect(await imported(report(hosts))).toEqual(NOTHING);
   });
 
   it('that lists a host once for each port keeps them all', async () => {
@@ -454,7 +484,7 @@ describe('a report', () => {
       host('192.0.2.1', port(22)) + host('192.0.2.1', port(80)),
       '<scaninfo protocol="tcp"/>',
     );
-    expect((await imported(text)).hosts).toEqual({ ...NO_HOSTS, created: 1, updated: 1 });
+    expect(await imported(text)).toEqual({ ...NOTHING, created: 1, updated: 1, opened: 2 });
     expect(await states()).toEqual({ '22/tcp': 'open', '80/tcp': 'open' });
   });
 
@@ -469,12 +499,11 @@ describe('a report', () => {
 
   it('that breaks off is kept up to the last whole host', async () => {
     const text = report(host('192.0.2.1', port(22)) + host('192.0.2.2', port(22))).slice(0, -60);
-    const { summary, failure } = await importReport(target(), readNmapReport(inChunks(text)));
-    expect(failure).toMatchObject({
-      message: expect.stringMatching(/^The report ends too early/),
-      place: { line: 6 },
+    expect(await run(text)).toMatchObject({
+      state: 'failed',
+      error: { message: expect.stringMatching(/^The report ends too early/), line: 6 },
+      result: { assets_created: 1, ports_opened: 1 },
     });
-    expect(summary).toMatchObject({ hosts: { ...NO_HOSTS, created: 1 }, ports: { open: 1 } });
     expect((await assets()).map(({ location }) => location)).toEqual(['192.0.2.1']);
   });
 });
