@@ -23,7 +23,7 @@ describeInBrowser('The audit log of the console', () => {
     await page.getByRole('button', { name: 'Remove the filter Action' }).click();
     await grid.getByText('session.start').first().waitFor();
     await page.getByLabel('To', { exact: true }).fill('2001-01-01');
-    await page.getByText('Nothing matches').waitFor();
+    await page.getByText('None matches').waitFor();
     await page.getByRole('button', { name: 'Remove all filters' }).click();
     await grid.getByText('session.start').first().waitFor();
   });

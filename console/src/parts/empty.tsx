@@ -1,4 +1,4 @@
-import { Stack, Text, Title } from '@mantine/core';
+import { Button, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 interface EmptyProps {
@@ -23,5 +23,25 @@ export function Empty({ title, children, action }: EmptyProps) {
       )}
       {action}
     </Stack>
+  );
+}
+
+interface NoneMatchProps {
+  onClear: () => void;
+  /** What clearing brings back. */
+  label?: string;
+}
+
+/** Stands where filters let nothing through. */
+export function NoneMatch({ onClear, label = 'Remove all filters' }: NoneMatchProps) {
+  return (
+    <Empty
+      title="None matches"
+      action={
+        <Button variant="light" onClick={onClear}>
+          {label}
+        </Button>
+      }
+    />
   );
 }

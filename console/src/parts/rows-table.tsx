@@ -220,7 +220,8 @@ function useShownColumns<Row extends object>({ columns, asked, choice }: RowsTab
 
 const NO_ROWS: readonly object[] = [];
 
-function toggled(chosen: ReadonlySet<string>, id: string): ReadonlySet<string> {
+/** @returns the ids with this one among them, or without it where it was */
+export function toggled(chosen: ReadonlySet<string>, id: string): ReadonlySet<string> {
   const next = new Set(chosen);
   if (!next.delete(id)) next.add(id);
   return next;

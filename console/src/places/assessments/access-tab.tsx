@@ -1,12 +1,12 @@
-import { ActionIcon, Anchor, Stack, Text } from '@mantine/core';
+import { ActionIcon, Stack, Text } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { User } from '../../../../client/src/description.ts';
 import { useAccess, useChangeAccess } from '../../api/assessment-access.ts';
 import type { Assessment } from '../../api/client.ts';
 import { findPeople, personName } from '../../api/people.ts';
 import { Empty } from '../../parts/empty.tsx';
+import { PersonLink } from '../../parts/person-link.tsx';
 import { type Column, RowsTable } from '../../parts/rows-table.tsx';
 import { SearchedSelect } from '../../parts/searched-select.tsx';
 import classes from './assessment-page.module.css';
@@ -22,18 +22,7 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
         id: 'name',
         header: 'Name',
         width: 'minmax(100px, 1fr)',
-        cell: (person) => (
-          <Anchor
-            component={Link}
-            to={`/people/${person.id}`}
-            size="sm"
-            c="inherit"
-            fw={500}
-            title={personName(person)}
-          >
-            {personName(person)}
-          </Anchor>
-        ),
+        cell: (person) => <PersonLink person={person} />,
       },
       {
         id: 'email',

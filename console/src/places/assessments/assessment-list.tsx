@@ -1,13 +1,14 @@
-import { Button, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type AssessmentSearch, useAssessments } from '../../api/assessments.ts';
 import type { Assessment } from '../../api/client.ts';
 import { useMayCreate } from '../../api/groups.ts';
-import { useShortcuts } from '../../app/shortcuts.tsx';
-import { Empty } from '../../parts/empty.tsx';
+import { useCurrentRow, useRowKeys } from '../../parts/current-row.ts';
+import { Empty, NoneMatch } from '../../parts/empty.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
+import { Found } from '../../parts/found.tsx';
 import { Place } from '../../parts/place.tsx';
 import { RowsTable } from '../../parts/rows-table.tsx';
 import { AssessmentForm } from './assessment-form.tsx';
@@ -28,7 +29,8 @@ export function AssessmentList() {
   const list = useAssessments({ sort: NEWEST, ...search });
   const kinds = useAssessmentKinds();
   const mayCreate = useMayCreate();
-  const [current, setCurrent] = useState<number>();
+  const rows = useCurrentRow(list);
+  const { current, setCurrent } = rows;
   const [creates, setCreates] = useState(false);
 
   const filter = (change: Record<string, unknown>) => {
@@ -36,14 +38,10 @@ export function AssessmentList() {
     void navigate({ search: (now) => assessmentSearchOf({ ...now, ...change }), replace: true });
   };
   const open = ({ uid }: { uid: string }) => void navigate({ to: '/assessments/$uid', params: { uid } });
-  const step = (by: number) =>
-    setCurrent(Math.max(0, Math.min(list.loaded - 1, (current ?? (by > 0 ? -1 : 1)) + by)));
-  const row = current === undefined ? undefined : list.at(current);
-  useShortcuts({
-    j: { label: 'Next assessment', run: () => step(1) },
-    k: { label: 'Assessment before', run: () => step(-1) },
-    o: { label: 'Open it', run: () => row && open(row) },
-    ...(mayCreate ? { n: { label: 'New assessment', run: () => setCreates(true) } } : {}),
+  useRowKeys(rows, {
+    noun: 'assessment',
+    open: { run: open },
+    others: mayCreate ? { n: { label: 'New assessment', run: () => setCreates(true) } } : {},
   });
 
   const values = Object.fromEntries(
@@ -64,9 +62,7 @@ export function AssessmentList() {
       fills
       actions={
         <>
-          <Text size="sm" c="dimmed" aria-live="polite">
-            {list.isPending ? 'Reading' : `${list.total.toLocaleString()} found`}
-          </Text>
+          <Found list={list} />
           {create}
         </>
       }
@@ -95,14 +91,7 @@ export function AssessmentList() {
         onSort={(sort) => filter({ sort })}
         empty={
           isFiltered ? (
-            <Empty
-              title="None matches"
-              action={
-                <Button variant="light" onClick={() => void navigate({ search: {} })}>
-                  Remove all filters
-                </Button>
-              }
-            />
+            <NoneMatch onClear={() => void navigate({ search: {} })} />
           ) : (
             <Empty title="No assessments yet" action={create}>
               {mayCreate

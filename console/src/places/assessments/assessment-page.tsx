@@ -2,10 +2,11 @@ import { Anchor, Badge, Button, Group, Loader, Paper, Stack, Tabs, Text } from '
 import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { assessment as assessmentQuery, type VersionedAssessment } from '../../api/assessments.ts';
 import { group as groupQuery, useMayOperate } from '../../api/groups.ts';
 import { Empty } from '../../parts/empty.tsx';
+import { Fact, Facts } from '../../parts/facts.tsx';
 import { errorText } from '../../parts/notices.tsx';
 import { Place } from '../../parts/place.tsx';
 import { Day, Time } from '../../parts/time.tsx';
@@ -80,7 +81,7 @@ function Shown({ assessment }: { assessment: VersionedAssessment }) {
     >
       <Paper withBorder p="md">
         <Stack gap="md">
-          <Facts assessment={assessment} />
+          <AssessmentFacts assessment={assessment} />
           {description !== '' && (
             <Text component="div" size="sm" className={classes.text}>
               <Suspense fallback={<Loader size="sm" />}>
@@ -97,10 +98,10 @@ function Shown({ assessment }: { assessment: VersionedAssessment }) {
   );
 }
 
-function Facts({ assessment }: { assessment: VersionedAssessment }) {
+function AssessmentFacts({ assessment }: { assessment: VersionedAssessment }) {
   const { assessment_group_id: groupId, type, starts_on, ends_on, tags } = assessment;
   return (
-    <dl className={classes.facts}>
+    <Facts>
       <Fact name="Id">{assessment.uid}</Fact>
       <Fact name="Type">{TYPES.find(({ value }) => value === type)?.label ?? type}</Fact>
       <Fact name="Organization">{assessment.organization_uid}</Fact>
@@ -132,16 +133,7 @@ function Facts({ assessment }: { assessment: VersionedAssessment }) {
           </Group>
         )}
       </Fact>
-    </dl>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
+    </Facts>
   );
 }
 

@@ -3,11 +3,12 @@ import { IconPlus } from '@tabler/icons-react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type AssetRow, type AssetSearch, useAssets } from '../../api/assets.ts';
-import { useShortcuts } from '../../app/shortcuts.tsx';
-import { Empty } from '../../parts/empty.tsx';
+import { useCurrentRow, useRowKeys } from '../../parts/current-row.ts';
+import { Empty, NoneMatch } from '../../parts/empty.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
+import { Found } from '../../parts/found.tsx';
 import { Place } from '../../parts/place.tsx';
-import { RowsTable } from '../../parts/rows-table.tsx';
+import { RowsTable, toggled } from '../../parts/rows-table.tsx';
 import { useAssetRights } from '../../session/asset-rights.ts';
 import { AddAssets } from './add-assets.tsx';
 import { ChangeAssets, type ChangeKind } from './change-assets.tsx';
@@ -29,7 +30,8 @@ export function AssetList() {
   const list = useAssets({ sort: BY_LOCATION, ...search });
   const kinds = useAssetFilterKinds();
   const rights = useAssetRights();
-  const [current, setCurrent] = useState<number>();
+  const rows = useCurrentRow(list);
+  const { current, setCurrent, row } = rows;
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [change, setChange] = useState<ChangeKind>();
   const [adding, setAdding] = useState(false);
@@ -45,10 +47,7 @@ export function AssetList() {
       replace: true,
     });
   };
-  const row = current === undefined ? undefined : list.at(current);
   const targets = chosen.size > 0 ? rowsOf(list, chosen) : row === undefined ? [] : [row];
-  const step = (by: number) =>
-    setCurrent(Math.max(0, Math.min(list.loaded - 1, (current ?? (by > 0 ? -1 : 1)) + by)));
   const begin = (kind: ChangeKind) => () => targets.length > 0 && setChange(kind);
   const openRow = ({ uid }: AssetRow) => void navigate({ to: `/assets/${uid}` });
 
@@ -57,22 +56,18 @@ export function AssetList() {
     ...(rights.tag ? [{ kind: 'tags', key: 't', label: 'Tags' } as const] : []),
     ...(rights.write ? [{ kind: 'listing', key: 'l', label: 'Listing' } as const] : []),
   ];
-  useShortcuts({
-    j: { label: 'Next asset', run: () => step(1) },
-    k: { label: 'Asset before', run: () => step(-1) },
-    o: { label: 'Open it', run: () => row && openRow(row) },
-    x: {
-      label: 'Choose it, or not',
-      run() {
-        if (row === undefined) return;
-        const next = new Set(chosen);
-        if (!next.delete(row.uid)) next.add(row.uid);
-        setChosen(next);
+  useRowKeys(rows, {
+    noun: 'asset',
+    open: { run: openRow },
+    others: {
+      x: {
+        label: 'Choose it, or not',
+        run: () => row !== undefined && setChosen(toggled(chosen, row.uid)),
       },
+      ...Object.fromEntries(changes.map(({ kind, key, label }) => [key, { label, run: begin(kind) }])),
+      ...(rights.write ? { n: { label: 'Add assets', run: () => setAdding(true) } } : {}),
+      Escape: { label: 'Choose none', run: () => setChosen(new Set()) },
     },
-    ...Object.fromEntries(changes.map(({ kind, key, label }) => [key, { label, run: begin(kind) }])),
-    ...(rights.write ? { n: { label: 'Add assets', run: () => setAdding(true) } } : {}),
-    Escape: { label: 'Choose none', run: () => setChosen(new Set()) },
   });
 
   const values = Object.fromEntries(
@@ -90,9 +85,7 @@ export function AssetList() {
       fills
       actions={
         <>
-          <Text size="sm" c="dimmed" aria-live="polite">
-            {list.isPending ? 'Reading' : `${list.total.toLocaleString()} found`}
-          </Text>
+          <Found list={list} />
           {addButton}
         </>
       }
@@ -142,14 +135,7 @@ export function AssetList() {
           onSort={(sort) => filter({ sort })}
           empty={
             isFiltered ? (
-              <Empty
-                title="None matches"
-                action={
-                  <Button variant="light" onClick={() => void navigate({ search: {} })}>
-                    Remove all filters
-                  </Button>
-                }
-              />
+              <NoneMatch onClear={() => void navigate({ search: {} })} />
             ) : (
               <Empty title="No assets yet" action={addButton}>
                 Paste a list of hosts and URLs, or import the report of a scanner, which adds what it found.

@@ -8,6 +8,7 @@ import { AssayError } from '../../api/client.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
 import { CriticalityMark } from '../../parts/criticality-mark.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { Fact, Facts } from '../../parts/facts.tsx';
 import { errorText } from '../../parts/notices.tsx';
 import { Place } from '../../parts/place.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -87,7 +88,7 @@ export function AssetPage() {
       <Stack gap="md" className={classes.page}>
         <section className={classes.sheet} aria-label="Facts">
           <Stack gap="md">
-            <dl className={classes.facts}>
+            <Facts>
               {data.name !== '' && data.name !== data.location && (
                 <Fact name="Name">
                   <bdi>{data.name}</bdi>
@@ -117,7 +118,7 @@ export function AssetPage() {
               <Fact name="Added">
                 <Time at={data.createdAt} exact />
               </Fact>
-            </dl>
+            </Facts>
             <Group gap={4} aria-label="Tags" role="group">
               {data.tags.map(({ uid: tag, name }) => (
                 <Badge key={tag} variant="default" tt="none" fw={400} maw="100%">
@@ -159,15 +160,6 @@ export function AssetPage() {
         <ChangeAssets kind={asked} rows={[data]} onClose={close} />
       )}
     </Place>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

@@ -5,8 +5,8 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { AUDIT_FILES, type AuditFilter, saveAuditEvents, useAuditEvents } from '../../api/audit.ts';
 import type { AuditEvent } from '../../api/client.ts';
-import { useShortcuts } from '../../app/shortcuts.tsx';
-import { Empty } from '../../parts/empty.tsx';
+import { useCurrentRow, useRowKeys } from '../../parts/current-row.ts';
+import { Empty, NoneMatch } from '../../parts/empty.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { tell, tellError } from '../../parts/notices.tsx';
 import { Place } from '../../parts/place.tsx';
@@ -50,11 +50,9 @@ export function Audit() {
   const address = useSearch({ from: '/audit' });
   const navigate = useNavigate({ from: '/audit' });
   const { data: who } = useQuery(whoAmI);
-  const [current, setCurrent] = useState<number>();
   const [opened, setOpened] = useState<AuditEvent>();
   const filter = filterOf(address);
   const go = (change: AuditChange) => {
-    setCurrent(undefined);
     setOpened(undefined);
     void navigate({ search: (now) => without({ ...now, ...change }), replace: true });
   };
@@ -75,9 +73,9 @@ export function Audit() {
       tools={<Tools address={address} onChange={go} />}
     >
       <Events
+        // Another filter begins at no row.
+        key={JSON.stringify(filter)}
         filter={filter}
-        current={current}
-        onCurrent={setCurrent}
         onOpen={setOpened}
         onReset={() => void navigate({ search: {} })}
       />
@@ -90,25 +88,15 @@ export function Audit() {
 
 interface EventsProps {
   filter: AuditFilter;
-  current: number | undefined;
-  onCurrent: (index: number) => void;
   onOpen: (event: AuditEvent) => void;
   onReset: () => void;
 }
 
-function Events({ filter, current, onCurrent, onOpen, onReset }: EventsProps) {
+function Events({ filter, onOpen, onReset }: EventsProps) {
   const list = useAuditEvents(filter);
-  const step = (by: number) =>
-    onCurrent(Math.max(0, Math.min(list.loaded - 1, (current ?? (by > 0 ? -1 : 1)) + by)));
-  const open = () => {
-    const event = current === undefined ? undefined : list.at(current);
-    if (event !== undefined) onOpen(event);
-  };
-  useShortcuts({
-    j: { label: 'Next event', run: () => step(1) },
-    k: { label: 'Event before', run: () => step(-1) },
-    o: { label: 'Show what changed', run: open },
-  });
+  const rows = useCurrentRow(list);
+  const { current, setCurrent } = rows;
+  useRowKeys(rows, { noun: 'event', open: { label: 'Show what changed', run: onOpen } });
   return (
     <RowsTable
       label="Events"
@@ -117,18 +105,9 @@ function Events({ filter, current, onCurrent, onOpen, onReset }: EventsProps) {
       rowId={({ id }) => String(id)}
       rowName={({ action }) => action}
       current={current}
-      onCurrent={onCurrent}
+      onCurrent={setCurrent}
       onOpen={onOpen}
-      empty={
-        <Empty
-          title="Nothing matches"
-          action={
-            <Button variant="light" onClick={onReset}>
-              Remove all filters
-            </Button>
-          }
-        />
-      }
+      empty={<NoneMatch onClear={onReset} />}
     />
   );
 }

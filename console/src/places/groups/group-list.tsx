@@ -1,13 +1,14 @@
-import { Anchor, Button, Text } from '@mantine/core';
+import { Anchor, Button } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { AssessmentGroup } from '../../api/client.ts';
 import { useGroups } from '../../api/groups.ts';
-import { useShortcuts } from '../../app/shortcuts.tsx';
-import { Empty } from '../../parts/empty.tsx';
+import { useCurrentRow, useRowKeys } from '../../parts/current-row.ts';
+import { Empty, NoneMatch } from '../../parts/empty.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
+import { Found } from '../../parts/found.tsx';
 import { useOrganizationKind } from '../../parts/organization-kind.ts';
 import { Place } from '../../parts/place.tsx';
 import { type Column, RowsTable } from '../../parts/rows-table.tsx';
@@ -71,21 +72,18 @@ export function GroupList() {
   const kinds = useOrganizationKind();
   const { data: who } = useQuery(whoAmI);
   const isAdmin = who?.admin === true;
-  const [current, setCurrent] = useState<number>();
+  const rows = useCurrentRow(list);
+  const { current, setCurrent } = rows;
   const [creates, setCreates] = useState(false);
   const filter = (change: Record<string, unknown>) => {
     setCurrent(undefined);
     void navigate({ search: (now) => groupSearchOf({ ...now, ...change }), replace: true });
   };
   const open = ({ id }: AssessmentGroup) => void navigate({ to: '/groups/$id', params: { id: String(id) } });
-  const step = (by: number) =>
-    setCurrent(Math.max(0, Math.min(list.loaded - 1, (current ?? (by > 0 ? -1 : 1)) + by)));
-  const row = current === undefined ? undefined : list.at(current);
-  useShortcuts({
-    j: { label: 'Next group', run: () => step(1) },
-    k: { label: 'Group before', run: () => step(-1) },
-    o: { label: 'Open it', run: () => row && open(row) },
-    ...(isAdmin ? { n: { label: 'New group', run: () => setCreates(true) } } : {}),
+  useRowKeys(rows, {
+    noun: 'group',
+    open: { run: open },
+    others: isAdmin ? { n: { label: 'New group', run: () => setCreates(true) } } : {},
   });
   const create = isAdmin && (
     <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreates(true)}>
@@ -98,9 +96,7 @@ export function GroupList() {
       fills
       actions={
         <>
-          <Text size="sm" c="dimmed" aria-live="polite">
-            {list.isPending ? 'Reading' : `${list.total.toLocaleString()} found`}
-          </Text>
+          <Found list={list} />
           {create}
         </>
       }
@@ -126,14 +122,7 @@ export function GroupList() {
         onOpen={open}
         empty={
           Object.keys(search).length > 0 ? (
-            <Empty
-              title="None matches"
-              action={
-                <Button variant="light" onClick={() => void navigate({ search: {} })}>
-                  Remove all filters
-                </Button>
-              }
-            />
+            <NoneMatch onClear={() => void navigate({ search: {} })} />
           ) : (
             <Empty title="No groups yet" action={create}>
               {isAdmin

@@ -1,12 +1,12 @@
-import { Button, Text } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { IMPORT_STATES, type ImportSearch, useImports } from '../../api/imports.ts';
 import { searchListings } from '../../api/assets.ts';
 import { api, type ImportJob } from '../../api/client.ts';
-import { useShortcuts } from '../../app/shortcuts.tsx';
-import { Empty } from '../../parts/empty.tsx';
+import { useCurrentRow, useRowKeys } from '../../parts/current-row.ts';
+import { Empty, NoneMatch } from '../../parts/empty.tsx';
 import { FilterBar, type FilterKind } from '../../parts/filter-bar.tsx';
+import { Found } from '../../parts/found.tsx';
 import { Place } from '../../parts/place.tsx';
 import { RowsTable } from '../../parts/rows-table.tsx';
 import { COLUMNS } from './columns.tsx';
@@ -39,24 +39,13 @@ export function ImportList() {
   const search = useSearch({ from: '/imports' });
   const navigate = useNavigate({ from: '/imports' });
   const list = useImports(search);
-  const [current, setCurrent] = useState<number>();
+  const rows = useCurrentRow(list);
+  const { current, setCurrent } = rows;
   const [files, setFiles] = useState<readonly DroppedFile[]>([]);
   const last = useRef(0);
 
-  const step = (by: number) =>
-    setCurrent(Math.max(0, Math.min(list.loaded - 1, (current ?? (by > 0 ? -1 : 1)) + by)));
   const open = ({ id }: ImportJob) => void navigate({ to: `/imports/${id}` });
-  useShortcuts({
-    j: { label: 'Next import', run: () => step(1) },
-    k: { label: 'Import before', run: () => step(-1) },
-    o: {
-      label: 'Open it',
-      run() {
-        const row = current === undefined ? undefined : list.at(current);
-        if (row !== undefined) open(row);
-      },
-    },
-  });
+  useRowKeys(rows, { noun: 'import', open: { run: open } });
   const values = { state: search.state ?? [], assessment_id: search.assessment_id ?? [] };
   const filter = (name: string, next: readonly string[]) => {
     setCurrent(undefined);
@@ -69,15 +58,7 @@ export function ImportList() {
     });
   };
   return (
-    <Place
-      title="Imports"
-      fills
-      actions={
-        <Text size="sm" c="dimmed" aria-live="polite">
-          {list.isPending ? 'Reading' : `${list.total.toLocaleString()} found`}
-        </Text>
-      }
-    >
+    <Place title="Imports" fills actions={<Found list={list} />}>
       <div className={classes.scrolls}>
         <DropZone
           large={files.length === 0 && list.total === 0}
@@ -110,14 +91,7 @@ export function ImportList() {
             onOpen={open}
             empty={
               Object.keys(search).length > 0 ? (
-                <Empty
-                  title="None matches"
-                  action={
-                    <Button variant="light" onClick={() => void navigate({ search: {} })}>
-                      Remove all filters
-                    </Button>
-                  }
-                />
+                <NoneMatch onClear={() => void navigate({ search: {} })} />
               ) : (
                 <Empty title="No imports yet">
                   Drop the report of a scanner above. The command line has the same: assay import FILE.

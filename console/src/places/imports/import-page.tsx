@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react';
 import { AssayError, type ImportJob } from '../../api/client.ts';
 import { isOver, useCancelImport, useImport, useUndoImport } from '../../api/imports.ts';
 import { Empty } from '../../parts/empty.tsx';
+import { Fact, Facts } from '../../parts/facts.tsx';
 import { errorText } from '../../parts/notices.tsx';
 import { Place } from '../../parts/place.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -84,7 +85,7 @@ export function ImportPage() {
           <Title order={2} size="h5" mb="sm">
             Report
           </Title>
-          <Facts job={job} />
+          <ImportFacts job={job} />
         </section>
       </Stack>
       {isAsked && <AskUndo job={job} onClose={() => setAsked(false)} />}
@@ -92,7 +93,7 @@ export function ImportPage() {
   );
 }
 
-function Facts({ job }: { job: ImportJob }) {
+function ImportFacts({ job }: { job: ImportJob }) {
   const { file, options } = job;
   const facts: [string, ReactNode][] = [
     ['Format', formatName(job.format)],
@@ -122,14 +123,13 @@ function Facts({ job }: { job: ImportJob }) {
     ['SHA-256', file.sha256],
   ];
   return (
-    <dl className={classes.facts}>
+    <Facts>
       {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
+        <Fact key={name} name={name}>
+          {value}
+        </Fact>
       ))}
-    </dl>
+    </Facts>
   );
 }
 

@@ -1,14 +1,16 @@
-import { Anchor, Button, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconUserPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ListedUser } from '../../../../client/src/description.ts';
 import { PERSON_STATES, personName, usePeople } from '../../api/people.ts';
-import { useShortcuts } from '../../app/shortcuts.tsx';
-import { Empty } from '../../parts/empty.tsx';
+import { useCurrentRow, useRowKeys } from '../../parts/current-row.ts';
+import { Empty, NoneMatch } from '../../parts/empty.tsx';
 import { FilterBar, type FilterKind } from '../../parts/filter-bar.tsx';
+import { Found } from '../../parts/found.tsx';
 import { useOrganizationKind } from '../../parts/organization-kind.ts';
+import { PersonLink } from '../../parts/person-link.tsx';
 import { Place } from '../../parts/place.tsx';
 import { type Column, RowsTable } from '../../parts/rows-table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -31,18 +33,7 @@ const COLUMNS: readonly Column<ListedUser>[] = [
     id: 'name',
     header: 'Name',
     width: 'minmax(110px, 1fr)',
-    cell: (person) => (
-      <Anchor
-        component={Link}
-        to={`/people/${person.id}`}
-        size="sm"
-        c="inherit"
-        fw={500}
-        title={personName(person)}
-      >
-        {personName(person)}
-      </Anchor>
-    ),
+    cell: (person) => <PersonLink person={person} />,
   },
   {
     id: 'email',
@@ -100,21 +91,18 @@ function List() {
   const navigate = useNavigate({ from: '/people' });
   const list = usePeople(search);
   const kinds = [STATE, ...useOrganizationKind()];
-  const [current, setCurrent] = useState<number>();
+  const rows = useCurrentRow(list);
+  const { current, setCurrent } = rows;
   const [invites, setInvites] = useState(false);
   const filter = (change: Record<string, unknown>) => {
     setCurrent(undefined);
     void navigate({ search: (now) => peopleSearchOf({ ...now, ...change }), replace: true });
   };
   const open = ({ id }: { id: number }) => void navigate({ to: '/people/$id', params: { id: String(id) } });
-  const step = (by: number) =>
-    setCurrent(Math.max(0, Math.min(list.loaded - 1, (current ?? (by > 0 ? -1 : 1)) + by)));
-  const row = current === undefined ? undefined : list.at(current);
-  useShortcuts({
-    j: { label: 'Next person', run: () => step(1) },
-    k: { label: 'Person before', run: () => step(-1) },
-    o: { label: 'Open it', run: () => row && open(row) },
-    n: { label: 'Invite', run: () => setInvites(true) },
+  useRowKeys(rows, {
+    noun: 'person',
+    open: { run: open },
+    others: { n: { label: 'Invite', run: () => setInvites(true) } },
   });
   const invite = (
     <Button size="xs" leftSection={<IconUserPlus size={14} aria-hidden />} onClick={() => setInvites(true)}>
@@ -127,9 +115,7 @@ function List() {
       fills
       actions={
         <>
-          <Text size="sm" c="dimmed" aria-live="polite">
-            {list.isPending ? 'Reading' : `${list.total.toLocaleString()} found`}
-          </Text>
+          <Found list={list} />
           {invite}
         </>
       }
@@ -161,14 +147,7 @@ function List() {
         onOpen={open}
         empty={
           Object.keys(search).length > 0 ? (
-            <Empty
-              title="None matches"
-              action={
-                <Button variant="light" onClick={() => void navigate({ search: {} })}>
-                  Remove all filters
-                </Button>
-              }
-            />
+            <NoneMatch onClear={() => void navigate({ search: {} })} />
           ) : (
             <Empty title="Nobody is here yet" action={invite}>
               Invite the people who test and those who fix. Each gets a link by which they choose how to sign

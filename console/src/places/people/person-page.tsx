@@ -2,12 +2,13 @@ import { Button, Group, Loader, Menu, Paper, Stack, Switch, Text, TextInput, Tit
 import { IconBan, IconChevronDown, IconPencil, IconRefresh, IconUserCheck } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import type { User } from '../../../../client/src/description.ts';
 import { person as personQuery, personName, useBanPerson, useChangePerson } from '../../api/people.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { fieldErrors } from '../../parts/field-errors.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { Fact, Facts } from '../../parts/facts.tsx';
 import { errorText } from '../../parts/notices.tsx';
 import { Place } from '../../parts/place.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -15,7 +16,6 @@ import { whoAmI } from '../../session/who.ts';
 import { LinkToCopy } from './link-to-copy.tsx';
 import { PersonAssessments } from './person-assessments.tsx';
 import { PersonMark } from './person-mark.tsx';
-import classes from './person-page.module.css';
 
 /** One person: who they are, what they may do, what they reach. */
 export function PersonPage() {
@@ -70,7 +70,7 @@ function Shown({ person }: { person: User }) {
     >
       <Paper withBorder p="md">
         <Stack gap="md">
-          <Facts person={person} />
+          <PersonFacts person={person} />
           {isInvited && (
             <LinkToCopy
               label="Link of the invitation"
@@ -149,10 +149,10 @@ function Actions({ person, mayBan, onDialog, onReactivate, onReinvite }: Actions
   );
 }
 
-function Facts({ person }: { person: User }) {
+function PersonFacts({ person }: { person: User }) {
   const { email, organization_uid, staff, admin, last_seen_at } = person;
   return (
-    <dl className={classes.facts}>
+    <Facts>
       <Fact name="Address">{email}</Fact>
       <Fact name="State">
         <PersonMark person={person} />
@@ -162,16 +162,7 @@ function Facts({ person }: { person: User }) {
       {last_seen_at !== undefined && (
         <Fact name="Last seen">{last_seen_at === null ? 'Never' : <Time at={last_seen_at} />}</Fact>
       )}
-    </dl>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
+    </Facts>
   );
 }
 

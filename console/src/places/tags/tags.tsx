@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, Button, Group, SegmentedControl, Select, Text } from '@mantine/core';
+import { ActionIcon, Anchor, Box, Button, Group, SegmentedControl, Select, Text } from '@mantine/core';
 import { IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
@@ -6,8 +6,9 @@ import { useMemo, useState } from 'react';
 import { organizations } from '../../api/organizations.ts';
 import { type TagKind, type TagRow, type TagsOf, useTags } from '../../api/tags.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
-import { Empty } from '../../parts/empty.tsx';
+import { Empty, NoneMatch } from '../../parts/empty.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
+import { Found } from '../../parts/found.tsx';
 import { Place } from '../../parts/place.tsx';
 import { type Column, RowsTable } from '../../parts/rows-table.tsx';
 import { whoAmI } from '../../session/who.ts';
@@ -117,9 +118,9 @@ function TagList({ of, organizationId, search, onSearch, may }: TagListProps) {
         onSearch={onSearch}
         searchLabel="Search tags"
       >
-        <Text size="sm" c="dimmed" aria-live="polite" ml="auto">
-          {list.isPending ? 'Reading' : `${list.total.toLocaleString()} found`}
-        </Text>
+        <Box ml="auto">
+          <Found list={list} />
+        </Box>
         {may && button}
       </FilterBar>
       <RowsTable
@@ -132,14 +133,7 @@ function TagList({ of, organizationId, search, onSearch, may }: TagListProps) {
         onCurrent={setCurrent}
         empty={
           search !== '' ? (
-            <Empty
-              title="None matches"
-              action={
-                <Button variant="light" onClick={() => onSearch('')}>
-                  Show all tags
-                </Button>
-              }
-            />
+            <NoneMatch onClear={() => onSearch('')} label="Show all tags" />
           ) : (
             <Empty title="No tags yet" action={may && button}>
               {BEGIN[kind]}
