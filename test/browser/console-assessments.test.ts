@@ -30,8 +30,6 @@ describeInBrowser('The assessments of the console', () => {
     const page = await assay.enter('admin', '/assessments');
     const grid = page.getByRole('grid', { name: 'Assessments' });
     await grid.getByRole('link', { name: 'Web programme 2026' }).waitFor();
-    await expectAccessible(page);
-    await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
     await page.getByRole('menuitem', { name: 'State' }).click();
     await page.getByRole('checkbox', { name: 'Completed' }).check();
@@ -59,8 +57,7 @@ describeInBrowser('The assessments of the console', () => {
     await form.getByRole('button', { name: 'Create' }).click();
     const uid = form.getByRole('textbox', { name: 'Id' });
     await expect.poll(() => uid.getAttribute('aria-invalid')).toBe('true');
-    await expectAccessible(page);
-    await page.setViewportSize({ width: 1440, height: 900 });
+    await expectAccessible(page, page.getByRole('dialog'));
     await uid.fill('hostile');
     await form.getByRole('button', { name: 'Create' }).click();
     await form.getByText('before').waitFor();
@@ -72,7 +69,6 @@ describeInBrowser('The assessments of the console', () => {
     await page.waitForURL('**/assessments/hostile');
     await page.getByRole('definition').getByText('a new tag').waitFor();
     await expectAccessible(page);
-    await page.setViewportSize({ width: 1440, height: 900 });
 
     await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('A calm name');
@@ -93,7 +89,7 @@ describeInBrowser('The assessments of the console', () => {
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('alert').getByText('complete the assessment instead').waitFor();
-    await expectAccessible(page);
+    await expectAccessible(page, page.getByRole('dialog'));
   });
 
   it('are not overwritten by who did not see a change', async () => {
@@ -122,7 +118,6 @@ describeInBrowser('The assessments of the console', () => {
     expect(await page.getByRole('tab', { name: 'People' }).count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
     await expectAccessible(page);
-    await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole('link', { name: 'Filter, triage and export them' }).click();
     await page.waitForURL(/\/vulnerabilities\?assessment_id=/);
     await page.getByRole('button', { name: 'Assessment: Web programme 2026' }).waitFor();
@@ -139,8 +134,7 @@ describeInBrowser('The assessments of the console', () => {
     await page.getByRole('menuitem', { name: 'Paused' }).click();
     const asked = page.getByRole('dialog', { name: 'Set it to paused' });
     await asked.getByText('One testing session runs and would end now: that of Helena Brandt').waitFor();
-    await expectAccessible(page);
-    await page.setViewportSize({ width: 1440, height: 900 });
+    await expectAccessible(page, page.getByRole('dialog'));
     await asked.getByRole('button', { name: 'End it and go on' }).click();
     await page.getByText('The assessment is paused.').waitFor();
     await page.getByRole('button', { name: 'State: Paused' }).waitFor();
@@ -171,8 +165,7 @@ describeInBrowser('The assessments of the console', () => {
     await form.getByLabel('Note').fill('Sign-in');
     await form.getByRole('button', { name: 'Log' }).click();
     await form.getByText('Must not be before started_at.').waitFor();
-    await expectAccessible(page);
-    await page.setViewportSize({ width: 1440, height: 900 });
+    await expectAccessible(page, page.getByRole('dialog'));
     await form.getByLabel('Ended').fill('2026-11-02T14:30');
     await form.getByRole('button', { name: 'Log' }).click();
     await page.getByText('2.5 hours logged.').waitFor();
@@ -184,7 +177,6 @@ describeInBrowser('The assessments of the console', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText('3 hours in all').waitFor();
     await expectAccessible(page);
-    await page.setViewportSize({ width: 1440, height: 900 });
     await row.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('The session is deleted.').waitFor();
@@ -199,8 +191,7 @@ describeInBrowser('The assessments of the console', () => {
     await page.getByRole('button', { name: 'Add to the scope' }).click();
     await choose(page, 'Asset', '10.20.0.10', '10.20.0.10');
     await page.getByRole('textbox', { name: 'Rules' }).fill('Not on Fridays\n\nNo load tests');
-    await expectAccessible(page);
-    await page.setViewportSize({ width: 1440, height: 900 });
+    await expectAccessible(page, page.getByRole('dialog'));
     await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click();
     const grid = page.getByRole('grid', { name: 'Assets in scope' });
     await grid.getByText('Not on Fridays · No load tests').waitFor();
@@ -227,7 +218,6 @@ describeInBrowser('The assessments of the console', () => {
     await grid.getByText('outsider@acme.example').waitFor();
     await page.getByText(/has access\./).waitFor();
     await expectAccessible(page);
-    await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole('button', { name: /^Take the access of/ }).click();
     await page.getByText('Nobody was given access').waitFor();
     await page.getByRole('button', { name: 'Undo' }).last().click();

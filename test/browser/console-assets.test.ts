@@ -120,8 +120,7 @@ describeInBrowser('The assets of the console', () => {
       'Line 3: 10.0.0.0/8 is a network; write its hosts, one a line',
       'Line 7: bad host is neither an IP address nor a host name',
     ]);
-    await expectAccessible(page);
-    await page.setViewportSize({ width: 1280, height: 900 });
+    await expectAccessible(page, page.getByRole('dialog'));
     // Nothing has changed yet.
     expect(
       await assay.server().request('GET', '/api/asset/v2/assets?search=pasted.example', as(assay)),
@@ -193,12 +192,6 @@ describeInBrowser('The assets of the console', () => {
       .click();
     await page.getByText('192.0.2.222 deleted.').waitFor();
     await page.waitForURL('**/assets');
-  });
-
-  it('can be used by everyone', async () => {
-    const page = await assay.enter('admin', '/assets');
-    await linksOf(page).first().waitFor();
-    await expectAccessible(page);
   });
 });
 

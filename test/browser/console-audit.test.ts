@@ -37,7 +37,7 @@ describeInBrowser('The audit log of the console', () => {
     const details = page.getByRole('dialog', { name: 'vulnerability.update' });
     const table = details.getByRole('table', { name: 'What changed' });
     expect(await table.getByRole('columnheader').allTextContents()).toEqual(['What', 'Before', 'After']);
-    await expectAccessible(page);
+    await expectAccessible(page, page.getByRole('dialog'));
     await details.getByRole('button', { name: 'All of this object' }).click();
     await expect.poll(() => new URL(page.url()).searchParams.get('object_type')).toBe('vulnerability');
     await details.waitFor({ state: 'detached' });

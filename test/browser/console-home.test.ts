@@ -17,7 +17,6 @@ describeInBrowser('The first page of the console', () => {
     await page.getByText(/were reported and .* closed/).waitFor({ state: 'attached' });
     const ages = page.locator('section', { hasText: 'How long they have been open' });
     await ages.getByText('Up to a week').waitFor();
-    await expectAccessible(page);
     await critical.click();
     await page.waitForURL('**/vulnerabilities?phase=*');
     await page.getByText(`${count} found`).waitFor();

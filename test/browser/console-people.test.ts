@@ -10,8 +10,6 @@ describeInBrowser('The people of the console', () => {
     const page = await assay.enter('admin', '/people');
     const grid = page.getByRole('grid', { name: 'People' });
     await grid.getByRole('link', { name: 'Helena Brandt' }).waitFor();
-    await expectAccessible(page);
-    await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole('searchbox').fill('outsider');
     await page.waitForURL('**/people?search=outsider');
     await expect.poll(() => grid.getByRole('row').count()).toBe(2);
@@ -40,13 +38,11 @@ describeInBrowser('The people of the console', () => {
     await email.fill('newcomer@acme.example');
     await form.getByRole('combobox', { name: 'Assessments that they reach' }).fill('web');
     await page.getByRole('option', { name: 'Web programme 2026' }).click();
-    await expectAccessible(page);
-    await page.setViewportSize({ width: 1440, height: 900 });
+    await expectAccessible(page, page.getByRole('dialog'));
     await form.getByRole('button', { name: 'Invite', exact: true }).click();
     const link = page.getByRole('dialog', { name: 'Invited' }).getByRole('textbox', { name: 'Link' });
     await expect.poll(() => link.inputValue()).toMatch(/\/invitation\?token=/);
-    await expectAccessible(page);
-    await page.setViewportSize({ width: 1440, height: 900 });
+    await expectAccessible(page, page.getByRole('dialog'));
     await page.getByRole('dialog').getByRole('link', { name: 'newcomer@acme.example' }).click();
     await page.getByRole('listitem').getByText('Web programme 2026').waitFor();
 
@@ -71,8 +67,7 @@ describeInBrowser('The people of the console', () => {
     await page.getByRole('button', { name: 'Change' }).click();
     await page.getByRole('menuitem', { name: 'Ban' }).click();
     await page.getByRole('dialog').getByText('signed out everywhere at once').waitFor();
-    await expectAccessible(page);
-    await page.setViewportSize({ width: 1440, height: 900 });
+    await expectAccessible(page, page.getByRole('dialog'));
     await page.getByRole('dialog').getByRole('button', { name: 'Ban' }).click();
     await page.getByText('Sami Lehtinen is banned.').waitFor();
     await page.getByRole('definition').getByText('Banned').waitFor();

@@ -38,7 +38,7 @@ describeInBrowser('The tags of the console', () => {
     await page.getByRole('button', { name: 'Delete authentication' }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete the tag' });
     await dialog.getByText(`It comes off ${count}, and cannot be brought back.`).waitFor();
-    await expectAccessible(page);
+    await expectAccessible(page, page.getByRole('dialog'));
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('The tag "authentication" was deleted.').waitFor();
     await page.getByText('None matches').waitFor();
@@ -83,7 +83,7 @@ describeInBrowser('The tags of the console', () => {
     await expectAccessible(page);
     await page.getByRole('button', { name: /^Delete <script>/ }).click();
     await page.getByText('None of the assets that you reach has it.').waitFor();
-    await expectAccessible(page);
+    await expectAccessible(page, page.getByRole('dialog'));
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await expect.poll(() => grid.getByText('<script>').count()).toBe(0);
   });

@@ -10,7 +10,7 @@ import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
 import { expectAccessible } from '../harness/accessibility.ts';
 import { type Application, REGISTERED, startApplication } from '../harness/application.ts';
-import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
+import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -64,10 +64,9 @@ async function longAccount() {
 /** Signs in as somebody new, and opens a page. */
 async function enter(page: Page, path: string): ReturnType<typeof longAccount> {
   const account = await longAccount();
-  await page.goto('/sign-in');
+  await page.goto(path === '/' ? '/sign-in' : `/sign-in?to=${path}`);
   await signIn(page, account);
-  await openAccount(page);
-  if (path !== '/account') await page.goto(path);
+  await page.waitForURL((url) => url.pathname === path);
   return account;
 }
 

@@ -1,6 +1,6 @@
 import { generateSync } from 'otplib';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type Application, REGISTERED, startApplication } from '../harness/application.ts';
 import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -130,6 +130,7 @@ describeInBrowser('A passkey', () => {
   const openWithAuthenticator = async () => {
     const page = await open(server.origin.replace('127.0.0.1', 'localhost'));
     const devtools = await page.context().newCDPSession(page);
+    onTestFinished(() => devtools.send('WebAuthn.disable').then(() => devtools.detach()));
     await devtools.send('WebAuthn.enable');
     const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
       options: {

@@ -1,15 +1,16 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { ensureDemo } from '../../src/cli/demo-data.ts';
 import type { DemoAccount, DemoManifest } from '../../src/demo/manifest.ts';
 import { type OpenOptions, signIn, useBrowser } from './browser.ts';
+import { demoManifest } from './demo-template.ts';
+import { newVisitor } from './visitor.ts';
 import { startTestServer, type TestServer } from './server.ts';
 
 export interface ConsoleUnderTest {
   /** The server that the console is of, with the demo data. */
   server(): TestServer;
   demo(): DemoManifest;
-  /** Signs in as one of the accounts of the demo, in a browser profile of its own, and opens a path of the console. */
+  /** Opens a path of the console as one of the accounts of the demo, who is signed in. */
   enter(who: keyof DemoManifest['users'], path: string, options?: OpenOptions): Promise<Page>;
 }
 
@@ -19,21 +20,30 @@ export function useConsole(): ConsoleUnderTest {
   let server: TestServer;
   let demo: DemoManifest;
   beforeAll(async () => {
-    server = await startTestServer();
-    const loaded = await ensureDemo(server.context, false);
-    if (loaded === undefined) throw new Error('No demo data was made.');
-    demo = loaded.manifest;
+    server = await startTestServer({}, Date.now, 'demo');
+    demo = demoManifest(server.context.config.dataDirectory);
   }, 120_000);
   afterAll(() => server?.close());
   return {
     server: () => server,
     demo: () => demo,
     async enter(who, path, options) {
-      const page = await open(server.origin, options);
+      const page = await open(server.origin, { ...options, person: who });
+      const account = demo.users[who] as Required<DemoAccount>;
+      if ((await page.context().cookies()).length === 0) await bringSession(page, server, account);
       await page.goto(path);
-      await signIn(page, demo.users[who] as Required<DemoAccount>);
+      // Where a test before ended the session.
+      if (new URL(page.url()).pathname === '/sign-in') await signIn(page, account);
       await page.waitForURL((url) => url.pathname + url.search === path);
       return page;
     },
   };
+}
+
+/** Signs in without the browser: the page for that has tests of its own. */
+async function bringSession(page: Page, server: TestServer, { email, password }: Required<DemoAccount>) {
+  const visitor = newVisitor(server);
+  await visitor.signIn(email, password);
+  const cookies = [...visitor.cookies].map(([name, value]) => ({ name, value, url: server.origin }));
+  await page.context().addCookies(cookies);
 }
