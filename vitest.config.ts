@@ -1,20 +1,22 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { productCompiled } from './test/harness/release.ts';
+import { COMPILED_MODULES, compiledModules } from './test/harness/modules.ts';
 import { EVERY_FILE, ON_SQLITE_ALONE, PURE } from './test/suites.ts';
 
 const shared = {
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   // What the hook of one file makes for all of them, those of others wait for.
   hookTimeout: 120_000,
+  // A slow machine needs longer than the second that is usual to say what is waited for.
+  expect: { poll: { timeout: 20_000 } },
   // Nothing is mocked, so that files may share the modules of a worker: the application is loaded once in each.
   isolate: false,
   // Where something fails, the source of it is told.
   execArgv: ['--enable-source-maps'],
-  server: { deps: { external: [/\/assay-release-\d+\//] } },
+  server: { deps: { external: [COMPILED_MODULES] } },
 };
-const plugins = [productCompiled];
-const RELEASE_SETUP = 'test/harness/release-setup.ts';
+const plugins = [compiledModules];
+const MODULES_SETUP = 'test/harness/modules.ts';
 
 const onEngine = (engine: 'sqlite' | 'postgres', exclude: string[]) => ({
   plugins,
@@ -24,17 +26,17 @@ const onEngine = (engine: 'sqlite' | 'postgres', exclude: string[]) => ({
     include: [EVERY_FILE],
     exclude,
     provide: { engine, postgresUrl: '', sqliteTemplate: '', templates: '' },
-    globalSetup: [RELEASE_SETUP, `test/harness/${engine}-setup.ts`],
+    globalSetup: [MODULES_SETUP, `test/harness/${engine}-setup.ts`],
   },
 });
 
-const onNone = { plugins, test: { ...shared, name: 'pure', include: PURE, globalSetup: [RELEASE_SETUP] } };
+const onNone = { plugins, test: { ...shared, name: 'pure', include: PURE, globalSetup: [MODULES_SETUP] } };
 
 export default defineConfig({
   test: {
     // A file that no list names is in both of the first two; `test/house.test.ts` holds the lists to what is there.
     projects: [onEngine('sqlite', PURE), onEngine('postgres', [...PURE, ...ON_SQLITE_ALONE]), onNone],
-    globalSetup: ['test/harness/browser-notice.ts'],
+    globalSetup: ['test/harness/release-setup.ts', 'test/harness/browser-notice.ts'],
     // Many a test waits for a process or a browser that it started: as many workers as processors leave these idle.
     maxWorkers: availableParallelism() + 1,
   },

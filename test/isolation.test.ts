@@ -5,7 +5,7 @@ import { commandLine } from '../src/auth/callers.ts';
 import { createVulnerabilityTag } from '../src/domain/vulnerabilities/vulnerability-tags.ts';
 import { endedImport, type FormPart, formOf, insertImport, startImport } from './harness/imports.ts';
 import { operationsOf, type RoutedOperation } from './harness/operations.ts';
-import { type RequestOptions, startTestServer, type TestServer } from './harness/server.ts';
+import { engine, type RequestOptions, startTestServer, type TestServer } from './harness/server.ts';
 import { worldOf } from './harness/world.ts';
 
 /** What a request can name: of one tenant, or of none. */
@@ -704,9 +704,11 @@ beforeAll(async () => {
   const two = await tenant('two');
   own = one.names;
   other = two.names;
+  // A scope that is missing is told before the database is asked for anything else, which is the same on both engines.
+  const scopes = engine() === 'sqlite' ? Object.keys(SCOPES) : [];
   for (const [role, userId] of Object.entries(one.users)) {
     credentials.push({ name: `${role} with all scopes`, token: (await world.token(userId)).token });
-    for (const scope of Object.keys(SCOPES)) {
+    for (const scope of scopes) {
       const issued = await world.token(userId, { scopes: [scope] }).catch(() => undefined);
       if (issued !== undefined) credentials.push({ name: `${role} with ${scope}`, token: issued.token });
     }
@@ -714,7 +716,7 @@ beforeAll(async () => {
   // Staff who are assigned to one organization are strangers to every other, whatever they call, with whatever scope.
   const assigned = await world.user({ assignedTo: ['one'] });
   credentials.push({ name: 'assigned staff with all scopes', token: assigned.token });
-  for (const scope of Object.keys(SCOPES)) {
+  for (const scope of scopes) {
     const issued = await world.token(assigned.id, { scopes: [scope] }).catch(() => undefined);
     if (issued !== undefined) credentials.push({ name: `assigned staff with ${scope}`, token: issued.token });
   }

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import type { Database } from '../../src/db/engine.ts';
+import { openDatabase } from '../../src/db/open.ts';
 import { temporaryFolder } from '../harness/temporary.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
@@ -13,14 +15,17 @@ const CTRL_C = '\u0003';
 
 let assay: CommandLine;
 let folder: string;
+let db: Database;
 const processes = new Set<ChildProcess>();
 beforeAll(async () => {
   assay = await startCommandLine();
   folder = temporaryFolder();
   await assay.json('organization', 'create', 'acme', '--name', 'Acme');
   await assay.json('assessment', 'create', 'web', '--organization', 'acme', '--name', 'web');
+  db = await openDatabase({ ...assay.database, timeout: 10_000 });
 });
 afterAll(async () => {
+  await db?.close();
   for (const child of processes) child.kill('SIGKILL');
   await assay.close();
 });
@@ -128,6 +133,9 @@ describe('A CSV report whose columns have no usual names', () => {
   });
 });
 
+/** So many findings that a signal comes in between. */
+const LARGE = 5_000;
+
 /** A report that takes a while: so many findings, each of a rule of its own. */
 const large = (rules: number) =>
   Array.from({ length: rules }, (_, index) =>
@@ -178,14 +186,8 @@ describe.each(PLACES)('assay import as a process, on %s', { timeout: 120_000 }, 
   });
   afterAll(() => where.stop());
 
-  const jobNamed = async (filename: string) => {
-    const jobs = (await assay.json('import', 'list')) as {
-      id: number;
-      state: string;
-      file: { filename: string };
-    }[];
-    return jobs.find(({ file }) => file.filename === filename);
-  };
+  const jobNamed = (filename: string) =>
+    db.read.selectFrom('imports').select(['id', 'state']).where('filename', '=', filename).executeTakeFirst();
   const begun = (filename: string) =>
     vi.waitFor(
       async () => {
@@ -198,7 +200,7 @@ describe.each(PLACES)('assay import as a process, on %s', { timeout: 120_000 }, 
 
   it('ends an import with the first Ctrl-C, and says what is kept', async () => {
     const name = `cancelled-${where.isServer}.jsonl`;
-    const running = assayProcess('import', put(name, large(15_000)), '--assessment', uid, ...where.place);
+    const running = assayProcess('import', put(name, large(LARGE)), '--assessment', uid, ...where.place);
     const { id } = await begun(name);
     running.child.kill('SIGINT');
     expect(await running.ended).toBe(1);
@@ -213,7 +215,7 @@ describe.each(PLACES)('assay import as a process, on %s', { timeout: 120_000 }, 
 
   it('waits no longer after a second, and tells how to follow', async () => {
     const name = `left-${where.isServer}.jsonl`;
-    const running = assayProcess('import', put(name, large(15_000)), '--assessment', uid, ...where.place);
+    const running = assayProcess('import', put(name, large(LARGE)), '--assessment', uid, ...where.place);
     const { id } = await begun(name);
     running.child.kill('SIGINT');
     const again = setInterval(() => running.child.kill('SIGINT'), 1);

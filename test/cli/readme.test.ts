@@ -1,14 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { temporaryFolder } from '../harness/temporary.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
+import { startPastedCommands } from './pasted-commands.ts';
 
 let assay: CommandLine;
+let pasted: Awaited<ReturnType<typeof startPastedCommands>>;
 beforeEach(async () => {
   assay = await startCommandLine();
+  pasted = await startPastedCommands(assay);
 });
-afterEach(() => assay.close());
+afterEach(async () => {
+  pasted.close();
+  await assay.close();
+});
 
 it('Its reports of scanners can be imported as it says', { timeout: 240_000 }, async () => {
   const root = join(import.meta.dirname, '../..');
@@ -17,11 +23,10 @@ it('Its reports of scanners can be imported as it says', { timeout: 240_000 }, a
   const lines = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block).join('');
   await assay.json('organization', 'create', 'scans', '--name', 'Scans');
   await assay.json('assessment', 'create', 'lumen-shop', '--organization', 'scans', '--name', 'Shop');
-  const program = `'${process.execPath}' '${join(inject('release'), 'dist/main.js')}'`;
   const { code, stdout, stderr } = await assay.shell(
     [
       `set -eu; export ASSAY_DATA='${assay.database.dataDirectory}'; cd '${temporaryFolder()}'`,
-      lines.replaceAll('npx assay', program).replaceAll('test/fixtures', join(root, 'test/fixtures')),
+      lines.replaceAll('npx assay', pasted.command).replaceAll('test/fixtures', join(root, 'test/fixtures')),
     ].join('\n'),
   );
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -35,13 +40,12 @@ it("The README's story with one's own data can be pasted as it is", { timeout: 2
   const lines = [...story.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block).join('');
   expect(lines.match(/^npx assay /gm)?.length).toBeGreaterThan(12);
 
-  const program = `'${process.execPath}' '${join(inject('release'), 'dist/main.js')}'`;
   const folder = temporaryFolder();
   const { code, stdout, stderr } = await assay.shell(
     [
       `set -eu; cd '${folder}'`,
       lines
-        .replaceAll('npx assay', program)
+        .replaceAll('npx assay', pasted.command)
         .replaceAll('http://127.0.0.1:8080', server.origin)
         .replaceAll('ASSAY_DATA=my-data', `ASSAY_DATA='${assay.database.dataDirectory}'`),
     ].join('\n'),

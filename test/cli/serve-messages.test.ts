@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { firstSteps } from '../../src/cli/first-steps.ts';
 import { send } from '../harness/server.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
@@ -32,7 +32,7 @@ describe('assay serve, which is the same on both engines', () => {
   });
 
   it('says npx in its own folder alone, where npm finds it, and names the data folder', () => {
-    const root = join(import.meta.dirname, '../..');
+    const root = inject('modules');
     const commands = (from: string) =>
       firstSteps('http://x', '/srv/a b', from).filter((line) => line.includes('create'));
     for (const step of commands(root)) expect(step).toMatch(/^npx assay .* --data '\/srv\/a b'$/);
@@ -62,6 +62,8 @@ describe('assay serve, which is the same on both engines', () => {
   });
 
   it('serves the areas that it is told to', async () => {
+    await assay.close();
+    assay = await startCommandLine('demo');
     const server = await assay.serve('--areas', 'assessment,streaming');
     const statusOf = (path: string) => send(server.origin, 'GET', path).then(({ status }) => status);
     expect(await statusOf('/api/assessment/v1/assessment-groups/1/members')).toBe(401);
@@ -78,7 +80,7 @@ describe('assay serve, which is the same on both engines', () => {
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const address = other.address();
     const port = typeof address === 'object' ? address?.port : 0;
-    const { code, stderr } = await assay.process(['serve', '--no-demo', '--port', String(port)]);
+    const { code, stderr } = await assay.run(['serve', '--no-demo', '--port', String(port)]);
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: `assay: Port ${port} on 127.0.0.1 is taken. Stop what uses it, or choose another with --port (0 picks a free one).\n`,
@@ -89,7 +91,7 @@ describe('assay serve, which is the same on both engines', () => {
   it('says which address is none of its own', async () => {
     await assay.json('migrate');
     const args = ['serve', '--no-demo', '--port', '0', '--host', '192.0.2.1'];
-    const { code, stderr } = await assay.process(args);
+    const { code, stderr } = await assay.run(args);
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: 'assay: 192.0.2.1 is no address of this machine. Choose another with --host.\n',

@@ -18,11 +18,9 @@ let token = '';
 beforeAll(async () => {
   database = await createDurableDatabase();
   release = releaseOver(database);
-  await release.command('organization', 'create', 'acme', '--name', 'Acme');
-  const admin = ['--email', 'admin@acme.example', '--organization', 'acme', '--admin'];
-  await release.command('user', 'create', ...admin);
-  const created = await release.command('token', 'create', '--user', 'admin@acme.example', '--json');
-  token = (JSON.parse(created) as { token: string }).token;
+  const world = await release.openWorld();
+  ({ token } = world);
+  await world.db.close();
 });
 afterAll(async () => {
   await release.end();

@@ -65,7 +65,7 @@ async function open(name: string): Promise<void> {
   store = name;
   release = releaseOver(database, name === 's3' ? await startS3() : {});
   context = await openContext(loadConfig({}, release.environment), { write: () => undefined });
-  const world = worldOf({ context } as Parameters<typeof worldOf>[0]);
+  const world = worldOf({ context });
   const { uid } = await world.organization();
   assessment = (await world.assessment(uid)).uid;
   ({ token } = await world.user({ organization: uid, admin: true }));

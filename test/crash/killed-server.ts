@@ -3,7 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { inject } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { openContext } from '../../src/context.ts';
+import type { Database } from '../../src/db/engine.ts';
 import type { TestDatabase } from '../harness/database.ts';
+import { worldOf } from '../harness/world.ts';
 
 export interface ServerProcess {
   origin: string;
@@ -15,8 +19,8 @@ export interface ServerProcess {
 export interface Release {
   /** What its processes have in their environment beside that of the test. */
   environment: Readonly<Record<string, string>>;
-  /** Runs a command to its end. @returns what it printed */
-  command(...args: string[]): Promise<string>;
+  /** Opens the database in this process, and makes an organization with an admin. */
+  openWorld(): Promise<{ db: Database; token: string }>;
   /** Starts a server on a free port. */
   serve(): Promise<ServerProcess>;
   /** Kills what still runs. */
@@ -59,15 +63,12 @@ export function releaseOver(
 
   return {
     environment,
-    async command(...args) {
-      const child = start(args);
-      let output = '';
-      let errors = '';
-      child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-      child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-      const [code] = (await once(child, 'close')) as [number];
-      if (code !== 0) throw new Error(`${args.join(' ')}: ${errors}`);
-      return output;
+    async openWorld() {
+      const context = await openContext(loadConfig({}, environment), { write: () => undefined });
+      const world = worldOf({ context });
+      const { uid } = await world.organization('acme');
+      const { token } = await world.user({ organization: uid, admin: true });
+      return { db: context.db, token };
     },
     async serve() {
       const child = start(['serve', '--port', '0', '--no-demo']);

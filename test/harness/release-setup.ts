@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
-import { RELEASE } from './release.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -21,12 +21,9 @@ declare module 'vitest' {
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 
-/** Compiles the product into a folder of the run, for the first project of it. */
-export default async function setup(project: TestProject): Promise<(() => void) | undefined> {
-  const release = RELEASE;
-  project.provide('release', release);
-  if (existsSync(release)) return undefined;
-  mkdirSync(release);
+/** Compiles the product once for the whole run, into a folder of its own. */
+export default async function setup(project: TestProject): Promise<() => void> {
+  const release = mkdtempSync(join(tmpdir(), 'assay-release-'));
   copyFileSync(join(ROOT, 'package.json'), join(release, 'package.json'));
   symlinkSync(join(ROOT, 'node_modules'), join(release, 'node_modules'));
   cpSync(join(ROOT, 'bin'), join(release, 'bin'), { recursive: true });
@@ -46,5 +43,6 @@ export default async function setup(project: TestProject): Promise<(() => void) 
     promisify(execFile)(process.execPath, [join(ROOT, 'scripts/prepare-console.js')], { cwd: ROOT }),
   ]);
   symlinkSync(join(ROOT, 'dist/console'), join(release, 'dist/console'));
+  project.provide('release', release);
   return () => rmSync(release, { recursive: true, force: true });
 }

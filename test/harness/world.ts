@@ -44,7 +44,7 @@ async function makePassword() {
 const next = () => (counter += 1);
 
 /** Makes what a test needs, through the same functions that the product uses. */
-export function worldOf({ context }: TestServer) {
+export function worldOf({ context }: Pick<TestServer, 'context'>) {
   const { db, keys, clock } = context;
   const act = () => commandLine(clock());
   const write = <T>(unit: (tx: Transaction) => Promise<T>) => db.write(unit);

@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { temporaryFolder } from '../harness/temporary.ts';
+import type { CommandLine } from './command-line.ts';
+
+interface Pasted {
+  argv: string[];
+  env: Record<string, string>;
+  cwd: string;
+}
+
+/** Hands a command over to the process of the test, and does what it did: prints, and ends with its code. */
+const HAND_OVER = `
+const [path, ...argv] = process.argv.slice(2);
+const socket = require('node:net').connect({ path, allowHalfOpen: true });
+socket.end(JSON.stringify({ argv, env: process.env, cwd: process.cwd() }));
+require('node:stream/consumers').json(socket).then(({ code, stdout, stderr }) => {
+  process.stdout.write(stdout);
+  process.stderr.write(stderr);
+  process.exitCode = code;
+});
+`;
+
+/** What a shell calls in place of `npx assay`: it runs in the process of the test, where the program is loaded already. */
+export async function startPastedCommands(assay: CommandLine): Promise<{ command: string; close(): void }> {
+  const folder = temporaryFolder();
+  const [script, path] = [join(folder, 'assay.cjs'), join(folder, 'socket')];
+  writeFileSync(script, HAND_OVER);
+  // One after the other, as there is one working directory.
+  let last = Promise.resolve();
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => undefined);
+    const sent: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => sent.push(chunk));
+    const whole = once(socket, 'end');
+    last = last.then(async () => {
+      await whole;
+      const { argv, env, cwd } = JSON.parse(Buffer.concat(sent).toString()) as Pasted;
+      const before = process.cwd();
+      process.chdir(cwd);
+      try {
+        socket.end(JSON.stringify(await assay.run(argv, { env })));
+      } catch (error) {
+        socket.end(JSON.stringify({ code: 70, stdout: '', stderr: String(error) }));
+      } finally {
+        process.chdir(before);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  return { command: `'${process.execPath}' '${script}' '${path}'`, close: () => server.close() };
+}
