@@ -44,8 +44,8 @@ const ATTACHMENTS =
 
 const ASSESSMENT = 'select id, organization_id from assessments where uid = ? and organization_id = ?';
 const CREATE = `insert into vulnerabilities (organization_id, assessment_id, severity, status_id, status_set_at, created_at,
-  updated_at, created_by, first_seen_at, last_seen_at, title, description, title_key, description_key)
-  values (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`;
+  updated_at, created_by, first_seen_at, title, description, title_key, description_key)
+  values (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`;
 
 const OWNER = `select id, kind from organizations where uid = ? and (organizations.id = ? or exists (
   select 1 from organization_group_members m where m.group_id = organizations.id and m.organization_id = ?))`;
@@ -147,17 +147,7 @@ async function createVulnerability({ body }: Call): Promise<unknown> {
     const [assessment] = await tx.all(ASSESSMENT, [uid, organizationId]);
     const now = Date.now();
     const keys = [title.toLowerCase(), description.toLowerCase()];
-    const row = [
-      assessment?.['organization_id'],
-      assessment?.['id'],
-      severity,
-      now,
-      now,
-      now,
-      adminId,
-      now,
-      now,
-    ];
+    const row = [assessment?.['organization_id'], assessment?.['id'], severity, now, now, now, adminId, now];
     const [created] = await tx.all(CREATE, [...row, title, description, ...keys]);
     return { ...created, title, severity, description };
   });

@@ -128,7 +128,6 @@ export async function fillDatabase(
       created_at: START,
       updated_at: START,
       first_seen_at: START,
-      last_seen_at: START,
     })),
   );
   const tagNames = (count: number) =>

@@ -1,11 +1,6 @@
 import type { Database } from '../db/engine.ts';
 import { putFindings, type SightingFate } from '../domain/imports/finding-sightings.ts';
-import {
-  type Candidates,
-  describeFindings,
-  findCandidates,
-  markGone,
-} from '../domain/imports/gone-findings.ts';
+import { describeFindings, findCandidates, markGone } from '../domain/imports/gone-findings.ts';
 import { type Covered, noteCoverage } from '../domain/imports/import-coverage.ts';
 import {
   type FindingsJob,
@@ -39,7 +34,7 @@ export interface FindingRun {
 /** Findings in the first unit of work and in the largest. */
 const FIRST = 100;
 const MOST = 1_000;
-/** Findings, or targets, that are looked at together. */
+/** Of what a report covers, so much is looked at together. */
 const AT_ONCE = 500;
 
 const unitsOf = ({ db, signal, job }: FindingRun): Units =>
@@ -112,9 +107,7 @@ export async function applyGone(run: FindingRun): Promise<void> {
 
 async function markUncovered(run: FindingRun, units: Units, covered: Covered): Promise<void> {
   const { db, job, spool, result, preview, reportAt, clock } = run;
-  for (let after: number | null = 0; after !== null;) {
-    const { found, next }: Candidates = await findCandidates(db.read, job, covered, reportAt, after, AT_ONCE);
-    after = next;
+  for await (const found of findCandidates(db.read, job, covered, reportAt)) {
     const missing = found.filter(({ identity }) => !spool.has(identity));
     result.findings_gone += missing.filter(({ isGone }) => isGone).length;
     const ids = missing.flatMap(({ id, isGone }) => (isGone ? [] : [id]));

@@ -116,7 +116,6 @@ function vulnerabilityOf(organization: number, assessment: number): Row {
     created_at: 1,
     updated_at: 1,
     first_seen_at: 1,
-    last_seen_at: 1,
   };
 }
 

@@ -681,6 +681,21 @@ describe('what a whole report no longer has', () => {
     ]);
   });
 
+  it('is all of it, however much that is, of one asset or of many', async () => {
+    const many = Array.from({ length: 620 }, (_, index) =>
+      finding(`one ${index}`, { target: { host: 'one.example', port: 1 + (index % 3) } }),
+    );
+    const sites = Array.from({ length: 12 }, (_, index) =>
+      finding(`site ${index}`, { target: { url: `https://two.example:${9_000 + (index % 5)}/` } }),
+    );
+    await imported([at(FIRST), ...many, ...sites]);
+    const options = { targets: ['one.example', 'two.example'] };
+    const kept = [many[3], sites[5]].flatMap((record) => record ?? []);
+    const { result } = await imported([at(SECOND), ...kept], { options });
+    expect(result).toMatchObject({ findings_seen_again: 2, findings_gone: 630 });
+    expect((await imported([at(THIRD), ...kept], { options })).result.findings_gone).toBe(0);
+  });
+
   it('is of the targets that whoever imports names, a host with its sites', async () => {
     const host = { target: { host: '192.0.2.7', port: 22 } };
     const site = { target: { url: 'https://192.0.2.7:8443/' } };

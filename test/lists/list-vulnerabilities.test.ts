@@ -213,7 +213,6 @@ describe('the search', () => {
               created_at: 1_000 * (many - start - index),
               updated_at: 1,
               first_seen_at: 1,
-              last_seen_at: 1,
             })),
           )
           .execute(),

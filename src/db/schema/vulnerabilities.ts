@@ -34,10 +34,9 @@ export interface VulnerabilityTable {
   due_on: string | null;
   /** `manual`, or the scanner that found it. */
   source: Generated<string>;
+  /** By whom it was reported; of what imports saw since, `scanner_findings` tells. */
   first_seen_at: number;
-  last_seen_at: number;
   import_id: number | null;
-  last_import_id: number | null;
   /** Of the last retest; `null` while there was none. */
   retest_status: string | null;
   /** The status that it had when the last retest was asked for. */

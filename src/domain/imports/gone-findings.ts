@@ -18,30 +18,77 @@ export interface Candidate {
   isGone: boolean;
 }
 
-/** Candidates, those of them that the ports of the report cover, and the last that was looked at. */
-export interface Candidates {
+/** Findings, or targets, that are looked at together. */
+const AT_ONCE = 500;
+
+/**
+ * Finds what earlier reports said of what this one covers, and what it did not move, some at a time; what is done to those
+ * that were told changes nothing of the others.
+ * @param reportAt milliseconds since 1970: what was seen then or later stays
+ */
+export async function* findCandidates(
+  db: Reader,
+  job: FindingsJob,
+  covered: Covered,
+  reportAt: number,
+): AsyncGenerator<Candidate[], void> {
+  const keys = [...new Set([...covered.covers.map(({ key }) => key), ...(await sitesOf(db, job, covered))])];
+  for (let start = 0; start < keys.length; start += AT_ONCE)
+    yield* candidatesOf(db, job, covered, reportAt, keys.slice(start, start + AT_ONCE));
+}
+
+/** @returns the sites of the hosts that are covered with theirs */
+async function sitesOf(db: Reader, job: FindingsJob, { covers, withSites }: Covered): Promise<string[]> {
+  const hosts = covers.flatMap(({ key, host }) => (host !== null && key.startsWith('host:') ? [host] : []));
+  if (!withSites || hosts.length === 0) return [];
+  // It looks at all of the assessment, once: an index would cost each finding of each import more.
+  const rows = await db
+    .selectFrom('scanner_findings')
+    .select('cover_key')
+    .distinct()
+    .where('assessment_id', '=', job.assessment.id)
+    .where('cover_key', 'is not', null)
+    .where((eb) => isOneOf(db, eb.ref('cover_host'), hosts))
+    .execute();
+  return rows.flatMap(({ cover_key }) => cover_key ?? []);
+}
+
+async function* candidatesOf(
+  db: Reader,
+  job: FindingsJob,
+  covered: Covered,
+  reportAt: number,
+  keys: readonly string[],
+): AsyncGenerator<Candidate[], void> {
+  for (let after: number | null = 0; after !== null;) {
+    const { found, next }: Candidates = await candidatesBehind(db, job, covered, reportAt, keys, after);
+    if (next !== null && keys.length > 1) {
+      // Of several keys each page would look at all that is left; of one the index has them in their order.
+      const half = keys.length >> 1;
+      yield* candidatesOf(db, job, covered, reportAt, keys.slice(0, half));
+      yield* candidatesOf(db, job, covered, reportAt, keys.slice(half));
+      return;
+    }
+    yield found;
+    after = next;
+  }
+}
+
+/** Candidates of a page, and the id behind which the next are; `null` at the end. */
+interface Candidates {
   found: Candidate[];
-  /** The id behind which the next are; `null` at the end. */
   next: number | null;
 }
 
-/**
- * Finds what earlier reports said of what this one covers, and what it did not move.
- * @param reportAt milliseconds since 1970: what was seen then or later stays
- * @param after the id behind which they are
- */
-export async function findCandidates(
+async function candidatesBehind(
   db: Reader,
   job: FindingsJob,
-  { source, covers, ports, withSites }: Covered,
+  { source, ports, withSites }: Covered,
   reportAt: number,
+  keys: readonly string[],
   after: number,
-  limit: number,
 ): Promise<Candidates> {
-  const keys = covers.map(({ key }) => key);
-  const hosts = withSites
-    ? covers.flatMap(({ key, host }) => (host !== null && key.startsWith('host:') ? [host] : []))
-    : [];
+  const [first = ''] = keys;
   const isDone = sql<SqlBool>`(gone_import_id = ${job.id} or exists (select 1 from import_statuses as status
     where status.import_id = ${job.id} and status.vulnerability_id = scanner_findings.vulnerability_id
       and status.after = ${FIXED}))`;
@@ -54,16 +101,12 @@ export async function findCandidates(
       eb.or([eb('gone_at', 'is', null), isDone, ...(job.options.whenGone === 'fix' ? [isLeftOpen] : [])]),
     )
     .where('cover_key', 'is not', null)
+    .where((eb) => (keys.length === 1 ? eb('cover_key', '=', first) : isOneOf(db, eb.ref('cover_key'), keys)))
     .where('last_seen_at', '<', reportAt)
     .where('last_import_id', '<>', job.id)
     .where('vulnerability_id', '>', after)
-    .where((eb) =>
-      hosts.length === 0
-        ? isOneOf(db, eb.ref('cover_key'), keys)
-        : eb.or([isOneOf(db, eb.ref('cover_key'), keys), isOneOf(db, eb.ref('cover_host'), hosts)]),
-    )
     .orderBy('vulnerability_id')
-    .limit(limit)
+    .limit(AT_ONCE)
     .execute();
   const texts = await portsNamed(
     db,
@@ -74,7 +117,7 @@ export async function findCandidates(
     found: rows
       .filter((row) => withSites || coversPorts(ports, texts.get(row.cover_ports) ?? row.cover_ports))
       .map(({ id, identity, is_done }) => ({ id, identity, isGone: Boolean(is_done) })),
-    next: rows.length < limit ? null : (rows.at(-1)?.id ?? null),
+    next: rows.length < AT_ONCE ? null : (rows.at(-1)?.id ?? null),
   };
 }
 

@@ -64,7 +64,7 @@ export async function insertFindingsOf(
   await insertVulnerabilities(
     tx,
     findings.map(({ sighting, statusId, closedAt: closed }, index) => {
-      const { source, firstSeenAt, seenAt } = sighting;
+      const { source, firstSeenAt } = sighting;
       const finding = { ...sighting.finding, validation_steps: '[]' };
       const by = caller.userId;
       const row = newVulnerability(finding, { id: idOf(index), assessment: of, statusId, by, now });
@@ -73,9 +73,7 @@ export async function insertFindingsOf(
         closed_at: closed ?? row.closed_at,
         source,
         first_seen_at: firstSeenAt,
-        last_seen_at: seenAt,
         import_id: importId,
-        last_import_id: importId,
       };
     }),
   );

@@ -91,9 +91,7 @@ export const WHOLE_COLUMNS = [
   'vulnerabilities.due_on',
   'vulnerabilities.source',
   'vulnerabilities.first_seen_at',
-  'vulnerabilities.last_seen_at',
   'vulnerabilities.import_id',
-  'vulnerabilities.last_import_id',
   'vulnerabilities.location_count',
   'vulnerabilities.title',
   'vulnerabilities.category_parent',
@@ -215,7 +213,6 @@ export async function completeVulnerabilities(
   const assetsById = byVulnerability(assets);
   const commentsById = new Map(comments.map(({ vulnerability_id, count }) => [vulnerability_id, count]));
   const sightingsById = new Map(sightings.map((seen) => [seen.vulnerability_id, seen]));
-  const seenOf = (row: WholeRow) => sightingsById.get(row.id) ?? row;
   return rows.map((row) => ({
     id: row.id,
     version: row.version,
@@ -248,10 +245,11 @@ export async function completeVulnerabilities(
     assignee: userOf(row.assignee_id),
     dueOn: row.due_on,
     source: row.source,
-    firstSeenAt: seenOf(row).first_seen_at,
-    lastSeenAt: seenOf(row).last_seen_at,
+    firstSeenAt: sightingsById.get(row.id)?.first_seen_at ?? row.first_seen_at,
+    // What no scanner saw since was seen once.
+    lastSeenAt: sightingsById.get(row.id)?.last_seen_at ?? row.first_seen_at,
     importId: row.import_id,
-    lastImportId: seenOf(row).last_import_id,
+    lastImportId: sightingsById.get(row.id)?.last_import_id ?? row.import_id,
     commentCount: commentsById.get(row.id) ?? 0,
     tags: (tagsById.get(row.id) ?? []).map(vulnerabilityTagOf),
     attachments: attachments.get(row.id) ?? [],
