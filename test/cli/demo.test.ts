@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CompiledQuery } from 'kysely';
@@ -311,7 +312,13 @@ describe('assay demo beside other data', () => {
     const other = await createTestDatabase();
     const options = {
       data: other.dataDirectory,
-      env: other.databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: other.databaseUrl },
+      env:
+        other.databaseUrl === undefined
+          ? {}
+          : {
+              ASSAY_DATABASE_URL: other.databaseUrl,
+              ASSAY_MASTER_KEY: randomBytes(32).toString('base64'),
+            },
     };
     await assay.run(['organization', 'create', 'umbra', '--name', 'Umbra'], options);
     await assay.run(
