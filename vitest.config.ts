@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { COMPILED_MODULES, compiledModules } from './test/harness/modules.ts';
+import { COMPILED_MODULES, compiledModules } from './test/harness/product.ts';
 import { EVERY_FILE, ON_SQLITE_ALONE, PURE } from './test/suites.ts';
 
 const shared = {
@@ -16,7 +16,7 @@ const shared = {
   server: { deps: { external: [COMPILED_MODULES] } },
 };
 const plugins = [compiledModules];
-const MODULES_SETUP = 'test/harness/modules.ts';
+const PRODUCT_SETUP = 'test/harness/product.ts';
 
 const onEngine = (engine: 'sqlite' | 'postgres', exclude: string[]) => ({
   plugins,
@@ -26,17 +26,17 @@ const onEngine = (engine: 'sqlite' | 'postgres', exclude: string[]) => ({
     include: [EVERY_FILE],
     exclude,
     provide: { engine, postgresUrl: '', sqliteTemplate: '', templates: '' },
-    globalSetup: [MODULES_SETUP, `test/harness/${engine}-setup.ts`],
+    globalSetup: [PRODUCT_SETUP, `test/harness/${engine}-setup.ts`],
   },
 });
 
-const onNone = { plugins, test: { ...shared, name: 'pure', include: PURE, globalSetup: [MODULES_SETUP] } };
+const onNone = { plugins, test: { ...shared, name: 'pure', include: PURE, globalSetup: [PRODUCT_SETUP] } };
 
 export default defineConfig({
   test: {
     // A file that no list names is in both of the first two; `test/house.test.ts` holds the lists to what is there.
     projects: [onEngine('sqlite', PURE), onEngine('postgres', [...PURE, ...ON_SQLITE_ALONE]), onNone],
-    globalSetup: ['test/harness/release-setup.ts', 'test/harness/browser-notice.ts'],
+    globalSetup: 'test/harness/browser-notice.ts',
     // Many a test waits for a process or a browser that it started: as many workers as processors leave these idle.
     maxWorkers: availableParallelism() + 1,
   },

@@ -36,14 +36,16 @@ export function tool(name, command) {
   }
 }
 
-/** Runs a script of Node.js. @returns whether it succeeded; else this process will not have */
+/** Runs a script of Node.js. @returns what it wrote; `undefined` when it failed, and then this process will have */
 export function run(script, ...options) {
-  const { status } = spawnSync(process.execPath, [script, ...options], {
+  const { status, stdout } = spawnSync(process.execPath, [script, ...options], {
     cwd: root,
-    stdio: 'inherit',
+    encoding: 'utf8',
+    stdio: ['inherit', 'pipe', 'inherit'],
     // What is built is what people get, whoever builds it: in tests libraries would be taken with all their checks.
     env: { ...process.env, NODE_ENV: 'production' },
   });
-  if (status !== 0) process.exitCode = status ?? 1;
-  return status === 0;
+  if (status === 0) return stdout;
+  process.exitCode = status ?? 1;
+  return undefined;
 }

@@ -15,7 +15,7 @@ if (vite !== undefined && existsSync(join(folder, 'src'))) {
     // Of the description it takes the types alone.
     ...[...filesIn(join(folder, 'src')), ...filesIn(client)]
       .filter((file) => file !== join(client, 'description.ts'))
-      .sort(),
+      .sort((one, other) => (one < other ? -1 : 1)),
   ]);
   const isBuilt =
     existsSync(join(dist, 'console/index.html')) &&
@@ -23,6 +23,6 @@ if (vite !== undefined && existsSync(join(folder, 'src'))) {
     readFileSync(stamp, 'utf8') === wanted;
   if (!isBuilt) {
     rmSync(stamp, { force: true });
-    if (run(vite, 'build', '--logLevel', 'warn', folder)) writeFileSync(stamp, wanted);
+    if (run(vite, 'build', '--logLevel', 'warn', folder) !== undefined) writeFileSync(stamp, wanted);
   }
 }

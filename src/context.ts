@@ -9,6 +9,8 @@ import { JobSignal } from './domain/shared/jobs.ts';
 import { Refusals } from './domain/shared/refusals.ts';
 import { isoTime } from './domain/shared/time.ts';
 import { openKeys } from './domain/tokens/deployment-keys.ts';
+import { DIST } from './root.ts';
+import { withSources } from './stack-sources.ts';
 
 /** Bytes of log that wait for a reader; what comes then is dropped, as memory is finite. */
 const MAX_LOG_BUFFER = 16 * 1024 * 1024;
@@ -27,7 +29,7 @@ export interface Context {
   clock: () => number;
   /** Names of the migrations that the database lacked when it was opened. */
   applied: readonly string[];
-  /** The folder of the modules, compiled, that threads of this process begin with. */
+  /** The folder of the modules, built, that threads of this process begin with. */
   threads: URL;
   /** Tells this process of work that was added. */
   jobs: JobSignal;
@@ -42,14 +44,14 @@ export interface Context {
  * @param destination where log lines go; standard output when absent
  * @param command what is different for a command: its page cache (see `DatabaseConfig`), and that it makes no master key
  *   that a server over the same database might not have
- * @param threads the folder of the modules, compiled, that threads of this process begin with
+ * @param threads the folder of the modules, built, that threads of this process begin with
  * @throws WrongMasterKey, NoKeysYet as `openKeys` does
  */
 export async function openContext(
   config: Config,
   destination?: DestinationStream,
   command?: { pageCache: number },
-  threads = new URL('./', import.meta.url),
+  threads = DIST,
 ): Promise<Context> {
   const log = pino(
     { level: config.logLevel, base: null, timestamp: logTime, serializers: { err: describeError } },
@@ -95,7 +97,8 @@ export async function openContext(
 /** What a log line tells of an error. Drivers put more into theirs: rows, parameters, statements. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error);
-  const { name, message, stack, cause } = error;
+  const { name, message, cause } = error;
+  const stack = error.stack && withSources(error.stack);
   const code = 'code' in error ? String(error.code) : undefined;
   return { name, message, code, stack, ...(cause === undefined ? {} : { cause: describeError(cause) }) };
 }

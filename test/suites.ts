@@ -21,6 +21,7 @@ export const PURE = [
   'test/importers/identity.test.ts',
   'test/importers/reading/**/*.test.ts',
   'test/patterns.test.ts',
+  'test/stack-sources.test.ts',
 ];
 
 /**

@@ -1,14 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { missing } from '../domain/shared/failure.ts';
 import type { RegisterRoutes } from '../http/area-plugin.ts';
 import { Problem } from '../http/problems.ts';
 import { PLACES, signInAddress } from '../pages/addresses.ts';
+import { DIST } from '../root.ts';
 import { contentSecurityPolicy, formToken } from '../pages/pages-plugin.tsx';
 
 /** What the console is built to: its page, and what that loads, in `files`. */
-const FOLDER = join(import.meta.dirname, '../../dist/console');
+const FOLDER = fileURLToPath(new URL('console', DIST));
 
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',

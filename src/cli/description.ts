@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { ROOT } from '../root.ts';
 
 /** As much of JSON Schema as the description uses. */
 export interface Schema {
@@ -64,7 +65,7 @@ let read: { schemas: Readonly<Record<string, Schema>>; operations: ReadonlyMap<s
 /** The description that this version was made with; a server of another version may know more, or less. */
 function description(): typeof read {
   if (read !== undefined) return read;
-  const text = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('openapi.json', ROOT), 'utf8');
   const { paths, components } = JSON.parse(text) as Document;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, raw]): [string, DescribedOperation][] =>

@@ -1,7 +1,7 @@
-import { join, relative } from 'node:path';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ROOT } from '../root.ts';
 import { printableArgument } from './output.ts';
-
-const ROOT = join(import.meta.dirname, '../..');
 
 /**
  * @param data the folder that `--data` or the environment named; `undefined` for the usual one
@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '../..');
  * @returns what to do with a server that has nothing yet, each command to paste
  */
 export function firstSteps(origin: string, data: string | undefined, from: string): string[] {
-  const program = relative(ROOT, from).startsWith('..') ? 'assay' : 'npx assay';
+  const program = relative(fileURLToPath(ROOT), from).startsWith('..') ? 'assay' : 'npx assay';
   const where = data === undefined ? '' : ` --data ${printableArgument(data)}`;
   return [
     '',

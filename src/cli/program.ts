@@ -3,6 +3,7 @@ import { type Command, CommanderError } from 'commander';
 import { registerAssessment } from './assessment.ts';
 import { registerBackup } from './backup.ts';
 import { registerClient } from './client.ts';
+import { ROOT } from '../root.ts';
 import { AssayCommand } from './command.ts';
 import { registerCompletion } from './completion.ts';
 import { registerDemo } from './demo.ts';
@@ -109,6 +110,6 @@ function sentence(text: string): string {
 }
 
 function readVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('package.json', ROOT), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }

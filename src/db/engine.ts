@@ -24,7 +24,7 @@ export interface DatabaseConfig {
    * resolves: for work that is begun again as a whole after a crash, and whose end somebody else writes down (ADR 69).
    */
   durableLater?: boolean | undefined;
-  /** The folder of the modules, compiled, that threads begin with. Without it SQLite reads in this one alone. */
+  /** The folder of the modules, built, that threads begin with. Without it SQLite reads in this one alone. */
   threads?: URL | undefined;
 }
 

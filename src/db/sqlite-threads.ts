@@ -47,7 +47,7 @@ export class ReadingThreads {
   readonly #waiting = new Set<Waiting>();
   #closed = false;
 
-  /** @param url of the module `reading-thread`, compiled */
+  /** @param url of the module `reading-thread`, built */
   constructor(url: URL, data: ReadingThreadData) {
     this.#url = url;
     this.#data = data;

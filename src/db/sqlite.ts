@@ -46,7 +46,7 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
 
   const threads =
     config.threads &&
-    new ReadingThreads(new URL('db/reading-thread.js', config.threads), {
+    new ReadingThreads(new URL('reading-thread.js', config.threads), {
       path,
       cacheSize: THREAD_CACHE,
       timeout: config.timeout,

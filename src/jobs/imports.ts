@@ -16,7 +16,8 @@ import {
 } from '../domain/imports/import-runs.ts';
 import { discardContents } from '../files/stored-contents.ts';
 import { endOfRights } from '../domain/imports/import-rights.ts';
-import { importInThread, OutOfMemory, type ThreadProgress } from '../importers/import-thread.ts';
+import { importInThread, OutOfMemory } from '../importers/import-in-thread.ts';
+import type { ThreadProgress } from '../importers/import-thread.ts';
 import { undoImport } from '../importers/undo.ts';
 import type { JobKind, Run } from './runner.ts';
 
@@ -109,7 +110,7 @@ async function runIt(context: Context, job: RunnableImport, left: AbortSignal): 
   try {
     const { databaseUrl, dataDirectory, requestTimeout: timeout, attachments, importMemory: memory } = config;
     const database = { databaseUrl, dataDirectory, timeout, pageCache: PAGE_CACHE };
-    const url = new URL('importers/import-thread.js', threads);
+    const url = new URL('import-thread.js', threads);
     const signals = { cancelled: cancelled.signal, left };
     const { outcome, progress } = await importInThread(
       url,

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { ROOT } from '../root.ts';
 
-const FOLDER = join(import.meta.dirname, '../../assets');
+const FOLDER = new URL('assets/', ROOT);
 
 const TYPES = {
   'assay.css': 'text/css; charset=utf-8',
@@ -16,7 +16,7 @@ const TYPES = {
 /** Serves what pages load: one stylesheet, one picture, and a few lines of script that pages also do without. */
 export function registerAssets(app: FastifyInstance): void {
   for (const [name, type] of Object.entries(TYPES)) {
-    const content = readFileSync(join(FOLDER, name));
+    const content = readFileSync(new URL(name, FOLDER));
     const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
     app.get(
       `/assets/${name}`,

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { inject } from 'vitest';
+import { run as runCommand } from '../../src/cli/program.ts';
 import { createTestDatabase, type InitialState, type TestDatabase } from '../harness/database.ts';
 
 export interface Finished {
@@ -40,16 +41,11 @@ export interface CommandLine {
   database: TestDatabase;
   /** What `ASSAY_MASTER_KEY` is; `undefined` where the key is in the data folder. */
   masterKey: string | undefined;
-  /** Imports a module as it is compiled: `db/open.js`. */
-  module(path: string): Promise<any>;
   close(): Promise<void>;
 }
 
-const release = inject('release');
-const main = join(release, 'dist/main.js');
-/** Compiled, as an import starts a thread, which nothing compiles on the way. */
-const compiledProgram = (): Promise<typeof import('../../src/cli/program.ts')> =>
-  import(join(release, 'dist/cli/program.js'));
+const product = inject('product');
+const main = join(product, 'dist/main.js');
 
 /** A stream that keeps what is written to it. */
 class Collected extends Writable {
@@ -81,20 +77,18 @@ export async function startCommandLine(state: InitialState = 'migrated'): Promis
     ...env,
   });
   const start = (args: readonly string[], { env, data }: RunOptions = {}) =>
-    spawn(process.execPath, [main, ...args], { cwd: release, stdio: 'pipe', env: environment(env, data) });
+    spawn(process.execPath, [main, ...args], { cwd: product, stdio: 'pipe', env: environment(env, data) });
   const run: CommandLine['run'] = async (args, { env, data, input = '' } = {}) => {
-    const program = await compiledProgram();
     const stdin = new PassThrough();
     stdin.end(input);
     const [stdout, stderr] = [new Collected(), new Collected()];
-    const code = await program.run(args, { stdin, stdout, stderr, env: environment(env, data) });
+    const code = await runCommand(args, { stdin, stdout, stderr, env: environment(env, data) });
     return { code, stdout: stdout.text, stderr: stderr.text };
   };
 
   return {
     database,
     masterKey,
-    module: (path) => import(join(release, 'dist', path)),
     run,
     process(args, options) {
       const child = start(args, options);

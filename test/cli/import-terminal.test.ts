@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/db/open.ts';
 import { temporaryFolder } from '../harness/temporary.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
-const main = join(inject('release'), 'dist/main.js');
+const main = join(inject('product'), 'dist/main.js');
 /** `script` of util-linux gives a command a terminal; that of other systems takes other words. */
 const HAS_TERMINAL = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
 const CTRL_C = '\u0003';

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => assay.close());
 
-const installed = join(inject('release'), 'bin/assay.js');
+const installed = join(inject('product'), 'bin/assay.js');
 const environment = () => ({ PATH: process.env['PATH'], ASSAY_DATA: assay.database.dataDirectory });
 const endOf = async (child: ChildProcess) => (await once(child, 'close')) as [number | null, string | null];
 

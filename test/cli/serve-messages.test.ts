@@ -32,7 +32,7 @@ describe('assay serve, which is the same on both engines', () => {
   });
 
   it('says npx in its own folder alone, where npm finds it, and names the data folder', () => {
-    const root = inject('modules');
+    const root = inject('product');
     const commands = (from: string) =>
       firstSteps('http://x', '/srv/a b', from).filter((line) => line.includes('create'));
     for (const step of commands(root)) expect(step).toMatch(/^npx assay .* --data '\/srv\/a b'$/);

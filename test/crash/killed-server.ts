@@ -45,7 +45,7 @@ export function releaseOver(
   };
 
   function start(args: readonly string[]): ChildProcess {
-    const child = spawn(process.execPath, [join(inject('release'), 'dist/main.js'), ...args], {
+    const child = spawn(process.execPath, [join(inject('product'), 'dist/main.js'), ...args], {
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -14,8 +14,8 @@ import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
 /** What takes long is answered by threads on SQLite. */
 
-const threads = pathToFileURL(`${inject('release')}/dist/`);
-const url = new URL('db/reading-thread.js', threads);
+const threads = pathToFileURL(`${inject('product')}/dist/`);
+const url = new URL('reading-thread.js', threads);
 /** It takes a tenth of a second or more on any machine, and nothing of a disk. */
 const countTo = (many: number) =>
   sql<{ many: number }>`with recursive n (v) as (select 1 union all select v + 1 from n where v < ${many})
@@ -123,7 +123,7 @@ describe('Threads', () => {
   });
 
   it('keep no process alive that waits for none of them', async () => {
-    const module = new URL('db/sqlite-threads.js', threads).href;
+    const module = pathToFileURL(`${inject('product')}/src/db/sqlite-threads.js`).href;
     const script = `const { ReadingThreads } = await import(${JSON.stringify(module)});
       const some = new ReadingThreads(new URL(${JSON.stringify(url.href)}), ${JSON.stringify({ path, cacheSize: 1_024, timeout: 1_000 })});
       const { rows } = await some.ask({ sql: 'select 7', parameters: [] });

@@ -12,6 +12,7 @@ import {
   rotateSigningKey,
 } from '../../src/domain/tokens/signing-keys.ts';
 import type { Transaction } from '../../src/db/engine.ts';
+import { openDatabase } from '../../src/db/open.ts';
 import { type CommandLine, startCommandLine } from '../cli/command-line.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
@@ -197,7 +198,6 @@ describe('assay keys', () => {
 
   it('takes away what no token needs any more, and tells so, also in the audit log', async () => {
     const [second, first] = await assay.json('keys', 'list');
-    const { openDatabase } = await assay.module('db/open.js');
     const db = await openDatabase({ ...assay.database, timeout: 5_000 });
     // As if they had been made long ago.
     await db.write((tx: Transaction) =>

@@ -1,13 +1,22 @@
-import { mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folder of the product whose sources the tests import, compiled. */
-    modules: string;
+    engine: 'sqlite' | 'postgres';
+    /** A folder for what is made once in the run, and copied. */
+    templates: string;
+    /** A migrated database that holds nothing, to copy; empty on PostgreSQL. */
+    sqliteTemplate: string;
+    /** The address of the cluster's `postgres` database; empty on SQLite. */
+    postgresUrl: string;
+    /** A folder with the product in it, built as a release is, `dist/main.js`, and each of its sources compiled, `src`. */
+    product: string;
   }
 }
 
@@ -38,9 +47,9 @@ export const compiledModules = {
 const compiled = (path: string): string =>
   join(COMPILED, path.slice(ROOT.length)).replace(/(?<=\.)tsx?$/, 'js');
 
-/** Compiles every source of the product to a module of its own, unless another project of the run has. */
+/** Builds the product, and compiles every source of it to a module of its own, unless another project of the run has. */
 export default async function setup(project: TestProject): Promise<(() => void) | undefined> {
-  project.provide('modules', COMPILED);
+  project.provide('product', COMPILED);
   try {
     mkdirSync(COMPILED);
   } catch (error) {
@@ -48,8 +57,22 @@ export default async function setup(project: TestProject): Promise<(() => void) 
     throw error;
   }
   // What the product reads beside its sources.
-  for (const name of ['assets', 'dist', 'node_modules', 'openapi.json', 'package.json'])
+  for (const name of ['assets', 'node_modules', 'openapi.json', 'package.json'])
     symlinkSync(join(ROOT, name), join(COMPILED, name));
+  cpSync(join(ROOT, 'bin'), join(COMPILED, 'bin'), { recursive: true });
+  const script = (name: string, ...args: string[]) =>
+    promisify(execFile)(process.execPath, [join(ROOT, 'scripts', name), ...args], { cwd: ROOT });
+  await Promise.all([
+    compileModules(),
+    script('bundle.js', join(COMPILED, 'dist')),
+    // Into the product's own folder, which is built again only where its sources have changed.
+    script('prepare-console.js'),
+  ]);
+  symlinkSync(join(ROOT, 'dist/console'), join(COMPILED, 'dist/console'));
+  return () => rmSync(COMPILED, { recursive: true, force: true });
+}
+
+async function compileModules(): Promise<void> {
   const bundle = await rolldown({
     cwd: ROOT,
     input: readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
@@ -71,5 +94,4 @@ export default async function setup(project: TestProject): Promise<(() => void) 
     sourcemap: true,
   });
   await bundle.close();
-  return () => rmSync(COMPILED, { recursive: true, force: true });
 }
