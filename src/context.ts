@@ -29,8 +29,6 @@ export interface Context {
   clock: () => number;
   /** Names of the migrations that the database lacked when it was opened. */
   applied: readonly string[];
-  /** The folder of the modules, built, that threads of this process begin with. */
-  threads: URL;
   /** Tells this process of work that was added. */
   jobs: JobSignal;
   /** What strangers were refused. */
@@ -44,14 +42,12 @@ export interface Context {
  * @param destination where log lines go; standard output when absent
  * @param command what is different for a command: its page cache (see `DatabaseConfig`), and that it makes no master key
  *   that a server over the same database might not have
- * @param threads the folder of the modules, built, that threads of this process begin with
  * @throws WrongMasterKey, NoKeysYet as `openKeys` does
  */
 export async function openContext(
   config: Config,
   destination?: DestinationStream,
   command?: { pageCache: number },
-  threads = DIST,
 ): Promise<Context> {
   const log = pino(
     { level: config.logLevel, base: null, timestamp: logTime, serializers: { err: describeError } },
@@ -65,7 +61,7 @@ export async function openContext(
     dataDirectory,
     timeout: config.requestTimeout,
     pageCache: command?.pageCache,
-    threads,
+    threads: DIST,
   });
   try {
     const applied = await db.migrate();
@@ -83,7 +79,6 @@ export async function openContext(
       ...opened,
       log,
       clock: Date.now,
-      threads,
       jobs,
       refusals,
       addresses,

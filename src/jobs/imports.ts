@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Caller } from '../auth/callers.ts';
 import type { Context } from '../context.ts';
+import { DIST } from '../root.ts';
 import type { KeptProgress } from '../domain/imports/import-list.ts';
 import {
   beginImport,
@@ -87,7 +88,7 @@ function failed(message: string): ImportEnd {
 }
 
 async function runIt(context: Context, job: RunnableImport, left: AbortSignal): Promise<ImportEnd> {
-  const { config, db, log, threads } = context;
+  const { config, db, log } = context;
   const started = performance.now();
   const cancelled = new AbortController();
   let rightsEnded: string | undefined;
@@ -110,7 +111,7 @@ async function runIt(context: Context, job: RunnableImport, left: AbortSignal): 
   try {
     const { databaseUrl, dataDirectory, requestTimeout: timeout, attachments, importMemory: memory } = config;
     const database = { databaseUrl, dataDirectory, timeout, pageCache: PAGE_CACHE };
-    const url = new URL('import-thread.js', threads);
+    const url = new URL('import-thread.js', DIST);
     const signals = { cancelled: cancelled.signal, left };
     const { outcome, progress } = await importInThread(
       url,

@@ -50,7 +50,7 @@ export async function startTestServer(
   };
   const lines: string[] = [];
   const log = { write: (line: string) => void lines.push(line) };
-  const context = await openContext(config, log, undefined, new URL(`file://${inject('product')}/dist/`));
+  const context = await openContext(config, log);
   context.clock = clock;
   await context.db.migrate();
   const app = await buildApp(context);
