@@ -27,7 +27,7 @@ export default function DaysChart({ days }: Pick<SummaryOfVulnerabilities, 'days
             { name: 'closed', label: 'Closed', color: 'teal.7', strokeDasharray: '5 4' },
           ]}
           lineChartProps={{ accessibilityLayer: false }}
-          curveType="monotone"
+          curveType="linear"
           withDots={false}
           withLegend
           strokeWidth={2}
