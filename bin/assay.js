@@ -17,7 +17,7 @@ if (existsSync(main)) {
     refuse('its dependencies are not installed. Run "npm ci" in its folder first.');
   });
 } else {
-  refuse('it is not built yet. Run "npm ci" or "npm run build" in its folder first.');
+  refuse('it is not built yet. Run "npm ci --include=dev" in its folder first, which builds it.');
 }
 
 function refuse(message) {

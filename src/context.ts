@@ -1,14 +1,15 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { KeyObject } from 'node:crypto';
 import type { Keys } from './auth/keys.ts';
+import { folderMasterKey } from './auth/master-key.ts';
 import { type Addresses, addressesOf, type Config, issuerName } from './config.ts';
 import type { Database } from './db/engine.ts';
-import { openDatabase } from './db/open.ts';
+import { hasSqlite, openDatabase } from './db/open.ts';
 import { type FileStore, openFileStore } from './files/file-store.ts';
 import { JobSignal } from './domain/shared/jobs.ts';
 import { Refusals } from './domain/shared/refusals.ts';
 import { isoTime } from './domain/shared/time.ts';
-import { openKeys } from './domain/tokens/deployment-keys.ts';
+import { NoKeysYet, openKeys } from './domain/tokens/deployment-keys.ts';
 import { DIST } from './root.ts';
 import { withSources } from './stack-sources.ts';
 
@@ -37,25 +38,46 @@ export interface Context {
   addresses: Addresses;
 }
 
+/** What is different for a command. */
+export interface CommandDatabase {
+  /** See `DatabaseConfig`. */
+  pageCache: number;
+  /** Whether it may be the first one to use a database: it makes something that needs nothing else. */
+  makesDatabase: boolean;
+}
+
+/** There is no database yet, and what was asked for makes none. */
+export class NoDatabase extends Error {
+  override name = 'NoDatabase';
+}
+
 /**
  * Opens the database, applies the migrations that it lacks, and opens the keys in it.
  * @param destination where log lines go; standard output when absent
- * @param command what is different for a command: its page cache (see `DatabaseConfig`), and that it makes no master key
- *   that a server over the same database might not have
- * @throws WrongMasterKey, NoKeysYet as `openKeys` does
+ * @param command what is different for a command, which makes no master key that a server over the same database might not
+ *   have
+ * @throws WrongMasterKey, NoKeysYet as `openKeys` does; NoDatabase for a command that makes none, with nothing left behind
  */
 export async function openContext(
   config: Config,
   destination?: DestinationStream,
-  command?: { pageCache: number },
+  command?: CommandDatabase,
 ): Promise<Context> {
   const log = pino(
     { level: config.logLevel, base: null, timestamp: logTime, serializers: { err: describeError } },
     // Written in the background, so that no request waits for a slow reader of the log; flushed at the end.
     destination ?? pino.destination({ sync: false, maxLength: MAX_LOG_BUFFER }),
   );
+  const outdated = (err: Error): void =>
+    log.error(
+      { err },
+      'there are signing keys that this process cannot open: start it again with the new master key',
+    );
   const addresses = addressesOf(config, `http://${hostInUrl(config.host)}:${config.port}`);
   const { dataDirectory, databaseUrl, masterKey } = config;
+  // Opening makes the file of SQLite.
+  if (command?.makesDatabase === false && databaseUrl === undefined && !hasSqlite(dataDirectory))
+    throw new NoDatabase('There is no database yet.');
   const db = await openDatabase({
     databaseUrl,
     dataDirectory,
@@ -64,10 +86,11 @@ export async function openContext(
     threads: DIST,
   });
   try {
+    if (command !== undefined && (await db.isEmpty())) refuseEmpty(config, command);
     const applied = await db.migrate();
     // The folder of a SQLite database is the server's.
     const makesMasterKey = command === undefined || databaseUrl === undefined;
-    const source = { masterKey, dataDirectory, makesMasterKey };
+    const source = { masterKey, dataDirectory, makesMasterKey, outdated };
     const opened = await openKeys(db, source, issuerName(config, addresses));
     const [jobs, refusals] = [new JobSignal(), new Refusals(db)];
     const files = openFileStore(config, db);
@@ -87,6 +110,16 @@ export async function openContext(
     await db.close();
     throw error;
   }
+}
+
+/** Refuses before it has tables what would be refused after: who comes next is to see that it is new. */
+function refuseEmpty(
+  { databaseUrl, dataDirectory, masterKey }: Config,
+  { makesDatabase }: CommandDatabase,
+): void {
+  if (databaseUrl !== undefined && masterKey === undefined && folderMasterKey(dataDirectory) === undefined)
+    throw new NoKeysYet('The database has no keys yet.');
+  if (!makesDatabase) throw new NoDatabase('There is no database yet.');
 }
 
 /** What a log line tells of an error. Drivers put more into theirs: rows, parameters, statements. */

@@ -3,6 +3,7 @@ import {
   calculateJwkThumbprint,
   createLocalJWKSet,
   type CryptoKey,
+  decodeProtectedHeader,
   exportJWK,
   generateKeyPair,
   importJWK,
@@ -15,14 +16,24 @@ const ALGORITHM = 'ES256';
 
 /** The keys of this deployment, which all instances over one database share. */
 export interface Keys {
-  /** Signs a JWT access token (RFC 9068) with the newest key. */
+  /**
+   * Signs a JWT access token (RFC 9068) with the newest key.
+   * @throws what stands in `SigningKeys.sealed` when that one cannot be opened here
+   */
   sign(
     claims: JWTPayload & { jti: string; sub: string },
     lifetime: { issuedAt: number; expiresAt: number },
   ): Promise<string>;
-  /** @returns the claims of a token that one of these keys signed and that is valid now; `undefined` otherwise */
+  /**
+   * @returns the claims of a token that one of these keys signed and that is valid now; `undefined` otherwise
+   * @throws what stands in `SigningKeys.sealed` for a token that names a key that cannot be opened here
+   */
   verify(token: string, now: number): Promise<JWTPayload | undefined>;
-  /** The public half of every key (RFC 7517), newest first. */
+  /**
+   * The public half of every key (RFC 7517), newest first.
+   * @throws what stands in `SigningKeys.sealed` when there is one that cannot be opened here: whoever keeps a set that
+   *   lacks a key refuses good tokens
+   */
   jwks(): Promise<{ keys: JWK[] }>;
   /** Derives links that must not be guessed and need not be stored, and seals what must be read again. */
   secret: Uint8Array;
@@ -46,25 +57,28 @@ export interface SigningKey {
 /** A signing key with its private half. */
 export type PrivateKey = JWK & { kid: string };
 
+/** The signing keys as they are now. */
+export interface SigningKeys {
+  /** Those that this process has opened, newest first. */
+  opened: readonly PrivateKey[];
+  /** The ids of those that it cannot open, and why; they are newer than the others. */
+  sealed: ReadonlyMap<string, Error>;
+}
+
 /** What the signing keys come to. */
 interface KeyRing {
-  keys: readonly PrivateKey[];
-  /** The first part of every token, as it is signed. */
-  header: string;
-  signingKey: SignKeyObjectInput;
+  keys: SigningKeys;
+  /** The first part of every token, as it is signed, and with what; `undefined` when no key is opened. */
+  signing: { header: string; key: SignKeyObjectInput } | undefined;
   jwks: { keys: JWK[] };
   publicKeys: ReturnType<typeof createLocalJWKSet>;
 }
 
 /**
- * @param current asked before each use: the signing keys as they are now, newest first, in the same array for as long as
- *   none came or went
+ * @param current asked before each use: the signing keys as they are now, the same object for as long as none came or
+ *   went
  */
-export function keysFrom(
-  current: () => Promise<readonly PrivateKey[]>,
-  secret: Uint8Array,
-  issuer: IssuerName,
-): Keys {
+export function keysFrom(current: () => Promise<SigningKeys>, secret: Uint8Array, issuer: IssuerName): Keys {
   let ring: KeyRing | undefined;
   const currentRing = async (): Promise<KeyRing> => {
     const keys = await current();
@@ -73,10 +87,16 @@ export function keysFrom(
   };
 
   return {
-    jwks: async () => (await currentRing()).jwks,
+    async jwks() {
+      const { jwks, keys } = await currentRing();
+      for (const refusal of keys.sealed.values()) throw refusal;
+      return jwks;
+    },
     secret,
     async sign(claims, { issuedAt, expiresAt }) {
-      const { header, signingKey } = await currentRing();
+      const { signing, keys } = await currentRing();
+      for (const refusal of keys.sealed.values()) throw refusal;
+      if (signing === undefined) throw new Error('There is no signing key in the database.');
       const name = issuer.current();
       const payload = {
         ...claims,
@@ -87,12 +107,14 @@ export function keysFrom(
       };
       // By hand (RFC 7515, section 3.1) and in this thread: half the processor time of jose's, whose signature is made in
       // another one, where passwords may be waiting. See docs/adr/0016.
-      const signed = `${header}.${base64url(payload)}`;
-      return `${signed}.${sign('sha256', Buffer.from(signed), signingKey).toString('base64url')}`;
+      const signed = `${signing.header}.${base64url(payload)}`;
+      return `${signed}.${sign('sha256', Buffer.from(signed), signing.key).toString('base64url')}`;
     },
     async verify(token, now) {
       // Outside the try: when the keys cannot be had, that says nothing about the token.
-      const { publicKeys } = await currentRing();
+      const { publicKeys, keys } = await currentRing();
+      const refusal = keys.sealed.size === 0 ? undefined : keys.sealed.get(kidOf(token));
+      if (refusal !== undefined) throw refusal;
       try {
         const { payload } = await jwtVerify(token, publicKeys, {
           typ: 'at+jwt',
@@ -119,19 +141,31 @@ export async function newSigningKey(): Promise<PrivateKey> {
   }
 }
 
-async function toRing(keys: readonly PrivateKey[]): Promise<KeyRing> {
-  const [newest] = keys;
-  if (newest === undefined) throw new Error('There is no signing key in the database.');
-  const key = await importJWK(newest, ALGORITHM, { extractable: true });
-  const jwks = { keys: keys.map(publicHalf) };
+async function toRing(keys: SigningKeys): Promise<KeyRing> {
+  const [newest] = keys.opened;
+  const jwks = { keys: keys.opened.map(publicHalf) };
   return {
     keys,
-    header: base64url({ alg: ALGORITHM, typ: 'at+jwt', kid: newest.kid }),
-    // RFC 7518, section 3.4: both halves of the signature one after the other.
-    signingKey: { key: KeyObject.from(key as CryptoKey), dsaEncoding: 'ieee-p1363' },
+    signing: newest && {
+      header: base64url({ alg: ALGORITHM, typ: 'at+jwt', kid: newest.kid }),
+      // RFC 7518, section 3.4: both halves of the signature one after the other.
+      key: {
+        key: KeyObject.from((await importJWK(newest, ALGORITHM, { extractable: true })) as CryptoKey),
+        dsaEncoding: 'ieee-p1363',
+      },
+    },
     jwks,
     publicKeys: createLocalJWKSet(jwks),
   };
+}
+
+/** @returns the key that a token says it was signed with; `''` for one that says none */
+function kidOf(token: string): string {
+  try {
+    return decodeProtectedHeader(token).kid ?? '';
+  } catch {
+    return '';
+  }
 }
 
 function base64url(value: object): string {

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { loadConfig } from '../config.ts';
-import { openDatabase } from '../db/open.ts';
+import { hasSqlite, openDatabase } from '../db/open.ts';
 import { addCommand, type CommonOptions } from './command.ts';
 import { io } from './io.ts';
 import { printJson, printLines } from './output.ts';
-import { openingRefusal, Refusal } from './refusal.ts';
+import { noDatabase, openingRefusal, Refusal } from './refusal.ts';
 
 export function registerBackup(program: Command): void {
   addCommand(program, 'backup <file>', {
@@ -24,8 +24,8 @@ export function registerBackup(program: Command): void {
       );
     }
     // Opening would make what is missing.
-    if (!existsSync(join(config.dataDirectory, 'assay.db'))) {
-      throw new Refusal(`There is no database in ${config.dataDirectory}. Name the data folder with --data.`);
+    if (!hasSqlite(config.dataDirectory)) {
+      throw noDatabase(config);
     }
     const target = resolve(file);
     if (existsSync(target))

@@ -82,24 +82,28 @@ export function registerClient(program: Command): void {
         public: _default,
         ...flags
       }: CreateOptions) =>
-        withContext(flags, async ({ db, clock }) => {
-          const account = user === undefined ? null : await requireUser(db.read, user);
-          if (account?.banned === true)
-            throw new Refusal(`${account.email} is banned, so no application can act as them.`);
-          const kind = confidential === true ? 'confidential' : 'public';
-          const input = {
-            name,
-            kind,
-            redirectUris: redirect,
-            implicit: implicit === true,
-            scopes,
-            userId: account?.id ?? null,
-          } as const;
-          const { id, secret } = await db.write((tx) => createClient(tx, commandLine(clock()), input));
-          const shown = { client_id: id, ...(secret === null ? {} : { client_secret: secret }) };
-          if (json === true) return printJson(shown);
-          printLines(...pairs(shown), ...(secret === null ? [] : [KEEP_SECRET]));
-        }),
+        withContext(
+          flags,
+          async ({ db, clock }) => {
+            const account = user === undefined ? null : await requireUser(db.read, user);
+            if (account?.banned === true)
+              throw new Refusal(`${account.email} is banned, so no application can act as them.`);
+            const kind = confidential === true ? 'confidential' : 'public';
+            const input = {
+              name,
+              kind,
+              redirectUris: redirect,
+              implicit: implicit === true,
+              scopes,
+              userId: account?.id ?? null,
+            } as const;
+            const { id, secret } = await db.write((tx) => createClient(tx, commandLine(clock()), input));
+            const shown = { client_id: id, ...(secret === null ? {} : { client_secret: secret }) };
+            if (json === true) return printJson(shown);
+            printLines(...pairs(shown), ...(secret === null ? [] : [KEEP_SECRET]));
+          },
+          { makesDatabase: true },
+        ),
     );
 
   addCommand(family, 'list', {

@@ -29,6 +29,20 @@ interface CommandText {
 
 const inputsOf = new WeakMap<Command, Readonly<Record<string, string>>>();
 
+/** Words that people try for one another. */
+const SYNONYMS: readonly (readonly string[])[] = [
+  ['revoke', 'delete', 'remove', 'rm'],
+  ['create', 'add', 'new'],
+  ['update', 'edit', 'change', 'set'],
+  ['get', 'show', 'view'],
+  ['list', 'ls', 'all'],
+];
+
+/** Its types do not tell of it. */
+const { unknownCommand: commanderUnknown } = Command.prototype as unknown as {
+  unknownCommand: (this: Command) => void;
+};
+
 /** A command that may leave its work to another way of doing it. */
 export class AssayCommand extends Command {
   /** @returns what it waits for when the other way takes over; `undefined` when it does not */
@@ -36,6 +50,19 @@ export class AssayCommand extends Command {
 
   override createCommand(name?: string): AssayCommand {
     return new AssayCommand(name);
+  }
+
+  /** Commander calls this for a word that is no command of a family: its own hint knows how words are written alone. */
+  unknownCommand(): void {
+    const word = this.args[0] ?? '';
+    const names = this.createHelp()
+      .visibleCommands(this)
+      .map((command) => command.name());
+    const meant = SYNONYMS.find((group) => group.includes(word))?.find((name) => names.includes(name));
+    if (meant === undefined) return commanderUnknown.call(this);
+    this.error(`error: unknown command '${word}' (Did you mean ${meant}?)`, {
+      code: 'commander.unknownCommand',
+    });
   }
 
   override action(own: (...given: never[]) => void | Promise<void>): this {
@@ -52,9 +79,15 @@ export function nameInputs(command: Command, inputs: Readonly<Record<string, str
 export function typedNameOf(command: Command | undefined, input: string): string | undefined {
   if (command === undefined) return undefined;
   const name = inputsOf.get(command)?.[input] ?? input;
-  const option = command.options.find((candidate) => candidate.attributeName() === name);
   const argument = command.registeredArguments.find((candidate) => candidate.name() === name);
-  return option?.long ?? argument?.name().toUpperCase();
+  return optionOf(command, input)?.long ?? argument?.name().toUpperCase();
+}
+
+/** @returns the option that fills an input of a rule */
+export function optionOf(command: Command | undefined, input: string): Option | undefined {
+  if (command === undefined) return undefined;
+  const name = inputsOf.get(command)?.[input] ?? input;
+  return command.options.find((candidate) => candidate.attributeName() === name);
 }
 
 /**

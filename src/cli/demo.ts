@@ -26,14 +26,24 @@ export function registerDemo(program: Command): void {
       ['assay demo --json', 'the whole manifest, for scripts'],
     ],
   }).action(({ json, ...flags }: CommonOptions) =>
-    withContext(flags, async (context) => {
-      const demo = await ensureDemo(context, false);
-      if (demo === undefined) throw new Refusal('The demo data could not be loaded. Try again.');
-      if (json === true) {
-        if (demo.outcome === 'renewed') io().stderr.write(`${NEWS.renewed}\n`);
-        return printJson(demo.manifest);
-      }
-      printLines(NEWS[demo.outcome], '', ...accountLines(demo.manifest), '', `The manifest is ${demo.file}.`);
-    }),
+    withContext(
+      flags,
+      async (context) => {
+        const demo = await ensureDemo(context, false);
+        if (demo === undefined) throw new Refusal('The demo data could not be loaded. Try again.');
+        if (json === true) {
+          if (demo.outcome === 'renewed') io().stderr.write(`${NEWS.renewed}\n`);
+          return printJson(demo.manifest);
+        }
+        printLines(
+          NEWS[demo.outcome],
+          '',
+          ...accountLines(demo.manifest),
+          '',
+          `The manifest is ${demo.file}.`,
+        );
+      },
+      { makesDatabase: true },
+    ),
   );
 }

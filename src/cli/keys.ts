@@ -3,7 +3,7 @@ import { commandLine } from '../auth/callers.ts';
 import { newSigningKey } from '../auth/keys.ts';
 import { fingerprintOf, folderMasterKey, makeFolderMasterKey } from '../auth/master-key.ts';
 import { type Config, loadConfig } from '../config.ts';
-import { openDatabase } from '../db/open.ts';
+import { hasSqlite, openDatabase } from '../db/open.ts';
 import { WrongMasterKey } from '../domain/tokens/deployment-keys.ts';
 import { resealKeys } from '../domain/tokens/master-key-change.ts';
 import { listSigningKeys, removeSigningKey, rotateSigningKey } from '../domain/tokens/signing-keys.ts';
@@ -11,7 +11,7 @@ import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { io } from './io.ts';
 import { withContext } from './open.ts';
 import { printJson, printLines, table } from './output.ts';
-import { openingRefusal, Refusal } from './refusal.ts';
+import { noDatabase, openingRefusal, Refusal } from './refusal.ts';
 
 export function registerKeys(program: Command): void {
   const family = addFamily(program, 'keys', 'Keys, with which access tokens are signed');
@@ -93,8 +93,10 @@ export function registerKeys(program: Command): void {
 async function reseal(config: Config): Promise<{ after: string; changed: boolean }> {
   const { databaseUrl, dataDirectory, requestTimeout: timeout, masterKey, oldMasterKey } = config;
   try {
+    if (databaseUrl === undefined && !hasSqlite(dataDirectory)) throw noDatabase(config);
     const db = await openDatabase({ databaseUrl, dataDirectory, timeout });
     try {
+      if (await db.isEmpty()) throw noDatabase(config);
       await db.migrate();
       const inFolder = folderMasterKey(dataDirectory);
       const next = masterKey ?? inFolder ?? (oldMasterKey && makeFolderMasterKey(dataDirectory));

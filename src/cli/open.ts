@@ -1,10 +1,9 @@
 import type { DestinationStream } from 'pino';
-import { join, resolve } from 'node:path';
 import { addressesOf, type Config, type Flags, loadConfig } from '../config.ts';
-import { type Context, openContext } from '../context.ts';
+import { type CommandDatabase, type Context, openContext } from '../context.ts';
 import { io } from './io.ts';
 import { openingRefusal } from './refusal.ts';
-import { serverAddress } from './server-address.ts';
+import { placeOf, serverAddress } from './server-address.ts';
 
 /** In MiB. A command passes over its data once, and an import is to stay small. */
 const PAGE_CACHE = 8;
@@ -12,13 +11,17 @@ const FIRST_MIGRATION = '0001-initial';
 
 /**
  * Opens the database that the flags and the environment name, migrated, runs `work`, and closes it again.
- * A server may have the same database open. Logs go to standard error, and only for `ASSAY_LOG_LEVEL=debug` or `trace`.
+ * A server may have the same database open. Where there is no database, only a command with `makesDatabase` makes it. Logs go to standard error, and only for `ASSAY_LOG_LEVEL=debug` or `trace`.
  */
-export async function withContext<T>(flags: Flags, work: (context: Context) => Promise<T>): Promise<T> {
+export async function withContext<T>(
+  flags: Flags,
+  work: (context: Context) => Promise<T>,
+  { makesDatabase = false } = {},
+): Promise<T> {
   const config = quiet(loadConfig(flags, io().env));
-  const context = await openOrRefuse(config, io().stderr, { pageCache: PAGE_CACHE });
+  const context = await openOrRefuse(config, io().stderr, { pageCache: PAGE_CACHE, makesDatabase });
   // Links that it makes lead to the server that runs over the same folder.
-  const origin = serverAddress(config.dataDirectory);
+  const origin = serverAddress(config);
   if (origin !== undefined) Object.assign(context.addresses, addressesOf(config, origin));
   try {
     return await work(context);
@@ -37,7 +40,7 @@ export async function withContext<T>(flags: Flags, work: (context: Context) => P
 export async function openOrRefuse(
   config: Config,
   destination?: DestinationStream,
-  command?: { pageCache: number },
+  command?: CommandDatabase,
 ): Promise<Context> {
   try {
     const context = await openContext(config, destination, command);
@@ -46,12 +49,6 @@ export async function openOrRefuse(
   } catch (error) {
     throw openingRefusal(error, config);
   }
-}
-
-function placeOf({ databaseUrl, dataDirectory }: Config): string {
-  if (databaseUrl === undefined) return resolve(join(dataDirectory, 'assay.db'));
-  const { host, pathname } = new URL(databaseUrl);
-  return `${host}${pathname}`;
 }
 
 /** @returns the configuration with logs switched off, unless someone is debugging */

@@ -17,15 +17,16 @@ export function addOperation(family: Command, name: string, verb: Verb, operatio
   const path = operation.parameters.filter(({ in: place }) => place === 'path');
   const usage = [
     name,
-    ...path.map((parameter) => `<${kebab(parameter.name)}>`),
+    ...path.map((parameter) => `<${verb.ofPerson === true ? 'user' : kebab(parameter.name)}>`),
     ...(operation.takesFiles ? ['<file...>'] : []),
   ].join(' ');
   const flags = verb.body === undefined ? flagsOf(operation) : [];
   const command = addCommand(family, usage, {
     description: verb.description ?? operation.summary,
-    ...(verb.body === undefined ? { notes: wrap(operation.description) } : {}),
+    ...notesOf(verb, operation),
     examples:
-      verb.example === undefined ? examplesOf(family, name, operation, path, flags) : [[verb.example]],
+      verb.example === undefined ? examplesOf(family, name, operation, path, flags, verb) : [[verb.example]],
+    inputs: verb.ofPerson === true ? { id: 'user' } : {},
   });
   const own = addFlags(command, operation, flags);
   nameInputs(command, inputsOf(own));
@@ -168,6 +169,15 @@ function requireAll(
 }
 
 const WIDTH = 110;
+const OF_PERSON = 'USER is an e-mail address, an id or a uid.';
+
+function notesOf({ body, ofPerson }: Verb, { description }: DescribedOperation): { notes?: string } {
+  const notes = [
+    ...(ofPerson === true ? [OF_PERSON] : []),
+    ...(body === undefined ? [wrap(description)] : []),
+  ];
+  return notes.length === 0 ? {} : { notes: notes.join('\n') };
+}
 
 function wrap(text: string): string {
   return text
@@ -182,9 +192,12 @@ function examplesOf(
   operation: DescribedOperation,
   path: readonly Parameter[],
   flags: readonly Flag[],
+  { ofPerson }: Verb,
 ): [line: string, effect?: string][] {
   const noun = pathOf(family);
-  const args = path.map((parameter) => printableArgument(wordOf(exampleOf(parameter) ?? 42)));
+  const args = path.map((parameter) =>
+    printableArgument(wordOf(ofPerson === true ? 'bob@example.com' : (exampleOf(parameter) ?? 42))),
+  );
   if (operation.takesFiles) args.push('evidence.png');
   const required = flags.filter((flag) => flag.required && !flag.option.isBoolean() && !flag.option.negate);
   const options = required.map(({ name: member, option }) => {

@@ -58,6 +58,15 @@ export const kebab = (name: string) =>
     .replaceAll('_', '-')
     .toLowerCase();
 
+/** What JSON an option may be given, where it takes such. */
+const exampleOf = new WeakMap<Option, string>();
+
+/** @returns what to say of the form of what an option takes, after that it is missing or wrong; empty where its name says it */
+export function formOf(option: Option): string {
+  const example = exampleOf.get(option);
+  return example === undefined ? '' : `: it is JSON, such as '${example}'`;
+}
+
 type Kind = 'integer' | 'number' | 'string' | 'boolean' | 'json';
 const WORDS: Readonly<Record<Kind, string>> = {
   integer: 'number',
@@ -75,6 +84,8 @@ function optionOf(name: string, schema: Schema, required: boolean): Option {
   const said = schema.description ?? firstOf(schema)?.description ?? '';
   const text = [said.replace(/\s+/g, ' '), ...notes.map((note) => `(${note})`)].filter(Boolean).join(' ');
   const option = new Option(flags, text === '' ? kebab(name).replaceAll('-', ' ') : text);
+  const [example] = (firstOf(schema) ?? schema).examples ?? [];
+  if (kind === 'json' && example !== undefined) exampleOf.set(option, JSON.stringify(example));
   if (allowed !== undefined && allowed.length <= 20) option.choices(allowed);
   if (kind === 'boolean') return option;
   return option.argParser((given: string, before: unknown) => {

@@ -16,6 +16,7 @@ import { MOST_COLUMNS, tellAnswer } from './answer-output.ts';
 import { pairs, printJson, printLines, writeText } from './output.ts';
 import { type AnyClient, type PlaceFlags, withOperations } from './place.ts';
 import { codeOf, Refusal } from './refusal.ts';
+import { personId } from './person-id.ts';
 import { printRows, type Row, type RowFormat } from './rows-output.ts';
 
 /** A command that calls an operation. */
@@ -28,6 +29,8 @@ export interface Verb {
   fills?: Readonly<Record<string, { member: string; convert?: (value: unknown) => unknown }>>;
   /** Of a command that says it all by its word: what its body is. It takes no options of the operation. */
   body?: Readonly<Record<string, unknown>>;
+  /** Whether its path names a person, whom an address or a uid stands for as well. */
+  ofPerson?: boolean;
   /** In place of what the operation says of itself. */
   description?: string;
   /** In place of one that is made from what is required. */
@@ -74,6 +77,7 @@ export async function runOperation(
         : { body: await bodyOf(given.body, flags.jsonBody) }),
   };
   await withOperations(flags, async (client) => {
+    if (verb.ofPerson === true) given.path['id'] = await personId(client, given.path['id'] ?? '');
     const row = rowSchemaOf(operation);
     if (row !== undefined) return list(client, operation, verb, init, row, flags);
     if (isDownload(operation)) return download(client, operation, init, flags);

@@ -38,10 +38,14 @@ export function registerOrganization(program: Command): void {
   })
     .requiredOption('--name <name>', 'what people call it')
     .action((uid: string, { name, json, ...flags }: NameOptions) =>
-      withContext(flags, async ({ db, clock }) => {
-        const created = await db.write((tx) => createOrganization(tx, commandLine(clock()), { uid, name }));
-        show(created, json);
-      }),
+      withContext(
+        flags,
+        async ({ db, clock }) => {
+          const created = await db.write((tx) => createOrganization(tx, commandLine(clock()), { uid, name }));
+          show(created, json);
+        },
+        { makesDatabase: true },
+      ),
     );
 
   addCommand(family, 'update <uid>', {
@@ -106,12 +110,16 @@ function registerGroup(family: Command): void {
   })
     .requiredOption('--name <name>', 'what people call it')
     .action((uid: string, { name, json, ...flags }: NameOptions) =>
-      withContext(flags, async ({ db, clock }) => {
-        const created = await db.write((tx) =>
-          createOrganizationGroup(tx, commandLine(clock()), { uid, name }),
-        );
-        show(created, json);
-      }),
+      withContext(
+        flags,
+        async ({ db, clock }) => {
+          const created = await db.write((tx) =>
+            createOrganizationGroup(tx, commandLine(clock()), { uid, name }),
+          );
+          show(created, json);
+        },
+        { makesDatabase: true },
+      ),
     );
 
   addCommand(family, 'add <group> <organization>', {

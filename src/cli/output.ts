@@ -14,6 +14,14 @@ export async function writeText(text: string): Promise<void> {
   if (!stdout.write(text)) await once(stdout, 'drain');
 }
 
+/**
+ * @param what a noun in the plural, and what may follow it: `findings gone`
+ * @returns how many there are: `1 finding gone`, `2 findings gone`
+ */
+export function counted(count: number, what: string): string {
+  return `${count} ${count === 1 ? what.replace(/^(\w*(?:ss|x|ch|us))es\b|^(\w*[^su\W])s\b/, '$1$2') : what}`;
+}
+
 /** Prints lines for people. */
 export function printLines(...lines: readonly string[]): void {
   io().stdout.write(`${lines.join('\n')}\n`);

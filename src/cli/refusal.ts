@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import { AssayError } from '#client';
 import { type Config, ConfigError } from '../config.ts';
+import { NoDatabase } from '../context.ts';
 import { Unavailable } from '../db/engine.ts';
 import { Failure, type Fault } from '../domain/shared/failure.ts';
 import { NoKeysYet, WrongMasterKey } from '../domain/tokens/deployment-keys.ts';
 import { ReportError } from '../importers/report.ts';
-import { typedNameOf } from './command.ts';
+import { optionOf, typedNameOf } from './command.ts';
+import { formOf } from './operation-flags.ts';
 
 /** Why a command was not done, in one line that says what to do next. */
 export class Refusal extends Error {
@@ -51,8 +53,14 @@ export function refusalOf(error: unknown, command: Command | undefined): Refusal
   return new Refusal(oneLine(error instanceof Error ? error.message : String(error)));
 }
 
+/** @returns what to tell of an address, an id or a uid that nobody has */
+export function noUser(who: string): Refusal {
+  return new Refusal(`There is no user "${who}". "assay user list" shows them.`);
+}
+
 /** @returns what to tell when the data folder or the database cannot be opened */
 export function openingRefusal(error: unknown, config: Config): unknown {
+  if (error instanceof NoDatabase) return noDatabase(config);
   if (error instanceof WrongMasterKey) return wrongMasterKey(error, config);
   if (error instanceof NoKeysYet) {
     return new Refusal(
@@ -90,6 +98,18 @@ export function openingRefusal(error: unknown, config: Config): unknown {
   return error;
 }
 
+/** @returns what to tell when there is no database, and the command makes none */
+export function noDatabase({ databaseUrl, dataDirectory }: Config): Refusal {
+  if (databaseUrl === undefined)
+    return new Refusal(
+      `There is no database in ${dataDirectory}. Name the folder that has one with --data, or a server with --server; "assay serve" makes a new one.`,
+    );
+  const { host, pathname } = new URL(databaseUrl);
+  return new Refusal(
+    `There is nothing in the database ${host}${pathname} yet. Start the server first, or check ASSAY_DATABASE_URL.`,
+  );
+}
+
 /** Names both master keys: the one that is needed, and the one that is here. */
 function wrongMasterKey({ needed, found }: WrongMasterKey, config: Config): Refusal {
   const folder = `${config.dataDirectory}/keys`;
@@ -109,7 +129,10 @@ function wrongMasterKey({ needed, found }: WrongMasterKey, config: Config): Refu
 function tell({ property, message, value }: Fault, command: Command | undefined): string {
   const [name = ''] = property.split('.');
   const typed = typedNameOf(command, name) ?? property;
-  if (value === undefined) return `${typed} ${message}`;
+  if (value === undefined) {
+    const option = message === 'is required' ? optionOf(command, name) : undefined;
+    return `${typed} ${message}${option === undefined ? '' : formOf(option)}`;
+  }
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const quoted = `"${oneLine(text)}"`;
   return message.startsWith('must') ? `${typed} ${message}, not ${quoted}` : `${typed} ${quoted} ${message}`;

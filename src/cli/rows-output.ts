@@ -1,5 +1,5 @@
 import { csvLine } from '../http/exports.ts';
-import { table, writeText } from './output.ts';
+import { counted, table, writeText } from './output.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 export type RowFormat = 'table' | 'json' | 'jsonl' | 'csv';
@@ -101,12 +101,20 @@ function membersOf(row: Row): string {
     const counts = members.filter(([, count]) => count !== 0);
     return counts.length === 0
       ? 'nothing'
-      : counts.map(([name, count]) => `${String(count)} ${headingOf(name).toLowerCase()}`).join(', ');
+      : counts.map(([name, count]) => countOf(name, Number(count))).join(', ');
   }
   const told = members.filter(([name]) => !(name.endsWith('_id') && name.slice(0, -3) in row));
   const [only] = told;
   if (told.length === 1 && only !== undefined && typeof only[1] === 'object') return cellOf(only[1]);
   return told.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${cellOf(value) || '-'}`).join(', ');
+}
+
+/** `days_7` is no number of days: what is counted is as old as that. */
+function countOf(name: string, count: number): string {
+  const ofDays = /^days_(\d+)$/.exec(name);
+  return ofDays === null
+    ? counted(count, headingOf(name).toLowerCase())
+    : `${count} within ${counted(Number(ofDays[1]), 'days')}`;
 }
 
 function cut(text: string): string {

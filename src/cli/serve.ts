@@ -82,14 +82,14 @@ async function startServer(config: Config): Promise<RunningServer> {
     const { port } = app.server.address() as AddressInfo;
     const origin = `http://${hostInUrl(config.host)}:${port}`;
     Object.assign(context.addresses, addressesOf(config, origin));
-    tellServerAddress(config.dataDirectory, origin);
+    tellServerAddress(config, origin);
     return {
       context,
       origin,
       // With `--port 0` nobody knew it before.
       demo: demo && writeCurrentAddress(demo, context.addresses.clientBaseUrl),
       async close() {
-        forgetServerAddress(config.dataDirectory);
+        forgetServerAddress(config);
         await app.close();
         await context.db.close();
       },

@@ -1,41 +1,58 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { Config } from '../config.ts';
 import { codeOf } from './refusal.ts';
 import { writePrivateJson } from './private-file.ts';
 
-/** Where a server listens, and which process it is. */
+/** Where a server listens, which process it is, and over which database. */
 interface ServerAddress {
   origin: string;
   pid: number;
+  database: string;
 }
+
+type Place = Pick<Config, 'databaseUrl' | 'dataDirectory'>;
+
+/** @returns where a database is, for people, and without what nobody may read */
+export function placeOf({ databaseUrl, dataDirectory }: Place): string {
+  if (databaseUrl === undefined) return resolve(join(dataDirectory, 'assay.db'));
+  const { host, pathname } = new URL(databaseUrl);
+  return `${host}${pathname}`;
+}
+
+/** The database of a folder is the folder's, wherever that is mounted. */
+const databaseOf = (place: Place) => (place.databaseUrl === undefined ? 'assay.db' : placeOf(place));
 
 const fileIn = (dataDirectory: string) => join(dataDirectory, 'server.json');
 
 /** Leaves word in the data folder where this process listens, for commands that make links; a server may have none. */
-export function tellServerAddress(dataDirectory: string, origin: string): void {
+export function tellServerAddress(place: Place, origin: string): void {
   try {
-    writePrivateJson(fileIn(dataDirectory), { origin, pid: process.pid } satisfies ServerAddress);
+    const address: ServerAddress = { origin, pid: process.pid, database: databaseOf(place) };
+    writePrivateJson(fileIn(place.dataDirectory), address);
   } catch (error) {
     if (!['ENOENT', 'EACCES', 'EROFS'].includes(codeOf(error) ?? '')) throw error;
   }
 }
 
 /** Takes it back, unless another server has left its own in the meantime. */
-export function forgetServerAddress(dataDirectory: string): void {
+export function forgetServerAddress({ dataDirectory }: Place): void {
   if (read(dataDirectory)?.pid === process.pid) rmSync(fileIn(dataDirectory), { force: true });
 }
 
-/** @returns where the server of the data folder listens that runs now; `undefined` when none does */
-export function serverAddress(dataDirectory: string): string | undefined {
-  const address = read(dataDirectory);
-  return address !== undefined && isAlive(address.pid) ? address.origin : undefined;
+/** @returns where the server of the data folder listens that runs now over this database; `undefined` when none does */
+export function serverAddress(place: Place): string | undefined {
+  const address = read(place.dataDirectory);
+  return address?.database === databaseOf(place) && isAlive(address.pid) ? address.origin : undefined;
 }
 
 function read(dataDirectory: string): ServerAddress | undefined {
   try {
-    const { origin, pid } = JSON.parse(readFileSync(fileIn(dataDirectory), 'utf8')) as Partial<ServerAddress>;
+    const { origin, pid, database } = JSON.parse(
+      readFileSync(fileIn(dataDirectory), 'utf8'),
+    ) as Partial<ServerAddress>;
     return typeof origin === 'string' && URL.canParse(origin) && Number.isSafeInteger(pid) && Number(pid) > 0
-      ? { origin, pid: Number(pid) }
+      ? { origin, pid: Number(pid), database: String(database) }
       : undefined;
   } catch {
     return undefined;

@@ -22,8 +22,8 @@ import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { io } from './io.ts';
 import { withContext } from './open.ts';
 import { requireOrganization } from './organization.ts';
-import { pairs, printJson, printLines, table } from './output.ts';
-import { Refusal } from './refusal.ts';
+import { counted, pairs, printJson, printLines, table } from './output.ts';
+import { noUser, Refusal } from './refusal.ts';
 import { serverAddress } from './server-address.ts';
 
 interface CreateOptions extends CommonOptions {
@@ -62,23 +62,27 @@ export function registerUser(program: Command): void {
         throw new Refusal('Say whose user it is: --organization UID, or --staff.', 2);
       }
       if (assign !== undefined && staff !== true) throw new Refusal('--assign is for --staff only.', 2);
-      return withContext(flags, async ({ config, db, keys, addresses, clock }) => {
-        for (const uid of organization === undefined ? (assign ?? []) : [organization]) {
-          await requireOrganization(db.read, uid);
-        }
-        const now = clock();
-        const created = await db.write((tx) =>
-          createUser(tx, commandLine(now), { email, name, organization, admin, assignedTo: assign }),
-        );
-        const { uid } = created;
-        const invite_url = invitationUrl(addresses.clientBaseUrl, keys.secret, { uid, invitedAt: now });
-        if (json === true) return printJson({ ...created, invite_url });
-        printLines(
-          ...pairs({ ...created, invite_url }),
-          `"assay token create --user ${created.email}" makes a token for them.`,
-        );
-        tellAssumedAddress(config, addresses);
-      });
+      return withContext(
+        flags,
+        async ({ config, db, keys, addresses, clock }) => {
+          for (const uid of organization === undefined ? (assign ?? []) : [organization]) {
+            await requireOrganization(db.read, uid);
+          }
+          const now = clock();
+          const created = await db.write((tx) =>
+            createUser(tx, commandLine(now), { email, name, organization, admin, assignedTo: assign }),
+          );
+          const { uid } = created;
+          const invite_url = invitationUrl(addresses.clientBaseUrl, keys.secret, { uid, invitedAt: now });
+          if (json === true) return printJson({ ...created, invite_url });
+          printLines(
+            ...pairs({ ...created, invite_url }),
+            `"assay token create --user ${created.email}" makes a token for them.`,
+          );
+          tellAssumedAddress(config, addresses);
+        },
+        { makesDatabase: true },
+      );
     });
 
   addCommand(family, 'assign <user>', {
@@ -117,13 +121,17 @@ export function registerUser(program: Command): void {
       },
     );
 
-  addCommand(family, 'invite <user>', {
+  const invite = addCommand(family, 'invite <user>', {
     description: 'Invite a user again, whose invitation got lost or too old',
     notes:
       'USER is an e-mail address, an id or a uid. Prints a new link, and ends the one before. Who has accepted gets a new\n' +
       'password with "assay user reset-password".',
     examples: [['assay user invite bob@example.com']],
-  }).action((who: string, { json, ...flags }: CommonOptions) =>
+  });
+  invite.showHelpAfterError(
+    'It invites again who was invited before; "assay user create --email …" invites somebody new. Run "assay user invite --help" to see what it takes.',
+  );
+  invite.action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ config, db, keys, addresses, clock }) => {
       const { id, uid, email, banned, invited } = await requireUser(db.read, who);
       if (banned) throw new Refusal(`${email} is banned and cannot sign in.`);
@@ -180,7 +188,7 @@ export function registerUser(program: Command): void {
       printLines(
         sessions === 0
           ? `${email} was not signed in anywhere.`
-          : `${email} is signed out of ${sessions} ${sessions === 1 ? 'browser' : 'browsers'}.`,
+          : `${email} is signed out of ${counted(sessions, 'browsers')}.`,
       );
     }),
   );
@@ -252,7 +260,7 @@ export function registerUser(program: Command): void {
 }
 
 function tellAssumedAddress(config: Config, addresses: Addresses): void {
-  if (config.clientBaseUrl !== undefined || serverAddress(config.dataDirectory) !== undefined) return;
+  if (config.clientBaseUrl !== undefined || serverAddress(config) !== undefined) return;
   io().stderr.write(
     `The link assumes that the server's address is ${addresses.clientBaseUrl}. Set ASSAY_CLIENT_BASE_URL if it is not.\n`,
   );
@@ -269,6 +277,6 @@ export async function requireUser(db: Reader, who: string): Promise<ListedUser> 
     : /^[1-9]\d{0,14}$/.test(who)
       ? await userById(db, Number(who))
       : await userByUid(db, who);
-  if (found === undefined) throw new Refusal(`There is no user "${who}". "assay user list" shows them.`);
+  if (found === undefined) throw noUser(who);
   return found;
 }

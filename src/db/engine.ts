@@ -54,6 +54,8 @@ export interface Database {
    * @param options `large`: it changes thousands of rows, and so is to share no transaction that others have begun
    */
   write<T>(unit: (tx: Transaction) => Promise<T>, options?: { large?: boolean }): Promise<T>;
+  /** @returns whether it has no tables yet: no migration was ever applied */
+  isEmpty(): Promise<boolean>;
   /** Applies missing migrations and returns their names. */
   migrate(): Promise<string[]>;
   /**

@@ -1,5 +1,19 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Database, DatabaseConfig } from './engine.ts';
 import { watchWrites } from './write-health.ts';
+
+/**
+ * @returns whether there is a SQLite database in a data folder, which opening it would make; `true` also where that cannot
+ *   be found out, which opening it then tells
+ */
+export function hasSqlite(dataDirectory: string): boolean {
+  try {
+    return statSync(join(dataDirectory, 'assay.db')).isFile();
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
+  }
+}
 
 /** Opens the database that the configuration names; only the driver that it needs is loaded. */
 export async function openDatabase(config: DatabaseConfig): Promise<Database> {

@@ -104,6 +104,12 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
         }
       }
     },
+    async isEmpty() {
+      const { rows } = await readPool
+        .query<{ is: boolean }>("select to_regclass('migrations') is null as is")
+        .catch(rethrowTranslated);
+      return rows[0]?.is === true;
+    },
     async migrate() {
       // A migration, and the wait for another instance's, may take longer than any request.
       const client = new pg.Client({ ...options, query_timeout: 0 });

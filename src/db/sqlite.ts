@@ -75,6 +75,10 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
     read,
     readLong,
     write: (unit, { large = false } = {}) => groupCommit.submit(() => unit(write as Transaction), large),
+    async isEmpty() {
+      const table = "select name from sqlite_schema where type = 'table' and name = 'migrations'";
+      return translating(() => reader.prepare(table).get()) === undefined;
+    },
     async migrate() {
       await begin();
       try {

@@ -184,7 +184,8 @@ function readCredential(
   const value = space < 0 ? '' : authorization.slice(space + 1).trim();
   if (BEARER.test(scheme) && value !== '') return { token: value };
   if (schemes === 'all' && BASIC.test(scheme)) return readBasic(value);
-  throw space < 0 && TOKEN.test(authorization) ? withoutScheme() : invalidToken();
+  if (space < 0 && TOKEN.test(authorization)) throw withoutScheme();
+  throw BEARER.test(scheme) ? invalidToken() : otherScheme(schemes);
 }
 
 /** @returns how many lines of this name the request has: Node keeps the first of some, and drops the others */
@@ -216,6 +217,15 @@ function withoutScheme(): Problem {
     'unauthorized',
     'The token stands alone in the Authorization header. Write "Bearer" and a space before it: "Authorization: Bearer <token>".',
     { source: 'Authorization', headers: { 'www-authenticate': CHALLENGE } },
+  );
+}
+
+/** What is of another scheme is told nothing of itself again: it may be a secret. */
+function otherScheme(schemes: 'bearer' | 'all'): Problem {
+  return new Problem(
+    'unauthorized',
+    `The scheme of the Authorization header is to be "Bearer"${schemes === 'all' ? ' (or "Basic")' : ''}: "Authorization: Bearer <token>".`,
+    { source: 'Authorization', headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` } },
   );
 }
 

@@ -3,11 +3,14 @@ import { IssuerUnreachable } from '../auth/external-issuer.ts';
 import { TooManyPasswords } from '../auth/passwords.ts';
 import { Unavailable, WriteConflict } from '../db/engine.ts';
 import { Failure, type Fault } from '../domain/shared/failure.ts';
+import { WrongMasterKey } from '../domain/tokens/deployment-keys.ts';
 import type { Area, Shape } from './areas.ts';
 import { offendingValue } from './offending-value.ts';
 import { KINDS, type ProblemKind } from './problem-kinds.ts';
 
 const RETRY_AFTER_SECONDS = 2;
+/** Before what needs an operator is worth another try. */
+const OPERATOR_SECONDS = 60;
 
 export interface ProblemDetails {
   faults?: readonly Fault[];
@@ -46,6 +49,7 @@ export function toProblem(error: unknown, area?: Area): Problem {
       { cause: error },
     );
   }
+  if (error instanceof WrongMasterKey) return outdated(error);
   if (error instanceof Unavailable || error instanceof IssuerUnreachable || error instanceof TooManyPasswords)
     return unavailable(error);
   switch ((error as FastifyError).code) {
@@ -109,6 +113,16 @@ function unavailable(cause: unknown): Problem {
     'unavailable',
     `The service is unavailable for the moment. Try again in ${RETRY_AFTER_SECONDS} seconds.`,
     { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } },
+    { cause },
+  );
+}
+
+/** Nothing that the caller does helps; another instance may have the key. */
+function outdated(cause: WrongMasterKey): Problem {
+  return new Problem(
+    'unavailable',
+    'This needs a signing key that this server cannot open, as its master key was changed. An operator has to start it again with the new one.',
+    { headers: { 'retry-after': String(OPERATOR_SECONDS) } },
     { cause },
   );
 }

@@ -97,7 +97,8 @@ function parameterValidator(schema: TSchema): (input: unknown) => Validated {
     for (const { name, isId, unknown } of lenient) if (!isId()(values[name])) values[name] = unknown;
     const validate = validator();
     if (validate(values)) return { value: values };
-    const faults = faultsOf(validate);
+    const sent = input as Record<string, unknown>;
+    const faults = faultsOf(validate).map((one) => ({ ...one, property: asSent(one.property, sent) }));
     const [fault] = faults;
     return {
       error: new Problem('invalid-request', describeFaults(faults, 'The request'), {
@@ -106,6 +107,13 @@ function parameterValidator(schema: TSchema): (input: unknown) => Validated {
       }),
     };
   };
+}
+
+/** @returns a parameter as the request names it: without the place in a list, and without brackets that it lacks */
+function asSent(property: string, sent: Readonly<Record<string, unknown>>): string {
+  const name = property.replace(/\.\d+$/, '');
+  const bare = name.replace(/\[\]$/, '');
+  return name in sent || !(bare in sent) ? name : bare;
 }
 
 const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map([

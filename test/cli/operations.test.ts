@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callsOf, NOUNS } from '../../src/cli/nouns.ts';
+import { counted } from '../../src/cli/output.ts';
+import { cellOf } from '../../src/cli/rows-output.ts';
 import { operationKeys } from '../../src/cli/description.ts';
 import { run } from '../../src/cli/program.ts';
 import { newVisitor } from '../harness/visitor.ts';
@@ -66,6 +68,10 @@ describe('On the data folder, a command', () => {
       [['tag', 'update', '999999', '--name', 'x'], /^assay: .*not exist/],
       [['group', 'member', 'list', '999999'], /^assay: .*not exist/],
       [['asset', 'port', 'list', 'acme', 'none'], /^assay: \S/],
+      [
+        ['vulnerability', 'bulk-update', '--ids', '2', '--dry-run'],
+        /--set is required: it is JSON, such as '\{"status_id":2,"add_tags":\["triaged"\]\}'/,
+      ],
     ] as const) {
       const { code, stdout, stderr } = await assay.run(args);
       expect({ args, code, stdout }).toEqual({ args, code: 1, stdout: '' });
@@ -78,6 +84,9 @@ describe('On the data folder, a command', () => {
     for (const [args, words] of [
       [['tag', 'list', '--serach', 'x'], '(Did you mean --search?)'],
       [['vulnerability', 'attachment', 'creat', '1', 'x.txt'], '(Did you mean create?)'],
+      [['token', 'delete', '1'], "unknown command 'delete' (Did you mean revoke?)"],
+      [['asset', 'show', '1'], "unknown command 'show' (Did you mean get?)"],
+      [['user', 'invite', '--email', 'x@y.example'], '"assay user create --email …" invites somebody new'],
       [['vulnerability', 'attachment', 'create', '1'], "missing required argument 'file'"],
       [['tag', 'create'], "required option '--name <text>' not specified"],
       [['tag', 'create', '--name', 'x', '--organization-profile-id', 'y'], 'It must be a whole number.'],
@@ -90,6 +99,28 @@ describe('On the data folder, a command', () => {
       expect({ args, code, stdout }).toEqual({ args, code: 2, stdout: '' });
       expect(stderr).toContain(words);
     }
+  });
+});
+
+describe('A count', () => {
+  it('stands with a noun in its number', () => {
+    expect(
+      ['findings gone', 'statuses set back', 'assets created', 'accesses', 'older', 'hours', 'days'].map(
+        (what) => [0, 1, 2].map((count) => counted(count, what)),
+      ),
+    ).toEqual([
+      ['0 findings gone', '1 finding gone', '2 findings gone'],
+      ['0 statuses set back', '1 status set back', '2 statuses set back'],
+      ['0 assets created', '1 asset created', '2 assets created'],
+      ['0 accesses', '1 access', '2 accesses'],
+      ['0 older', '1 older', '2 older'],
+      ['0 hours', '1 hour', '2 hours'],
+      ['0 days', '1 day', '2 days'],
+    ]);
+    expect(cellOf({ findings_gone: 1, assets_created: 1, ports_opened: 0 })).toBe(
+      '1 finding gone, 1 asset created',
+    );
+    expect(cellOf({ days_7: 10, days_30: 1, older: 4 })).toBe('10 within 7 days, 1 within 30 days, 4 older');
   });
 });
 
@@ -478,5 +509,42 @@ describe('assay login', () => {
     expect(() => statSync(file)).toThrow('ENOENT');
     const again = command('logout');
     expect([await again.code, again.texts.stderr]).toEqual([1, 'assay: Nobody is signed in.\n']);
+  });
+});
+
+describe('A command that names a person', () => {
+  it('takes their address, their id or their uid, on a server and on the data folder', async () => {
+    const email = 'Jo.Named@acme.example';
+    const on = {
+      folder: await assay.json('user', 'create', '--email', email, '--organization', 'acme'),
+      server: JSON.parse(await onServer('user', 'create', '--email', email, '--json')),
+    };
+    const places = {
+      folder: (...args: string[]) => assay.json('user', ...args),
+      server: async (...args: string[]) => JSON.parse(await onServer('user', ...args, '--json')),
+    };
+    for (const place of ['folder', 'server'] as const) {
+      const [user, { id, uid }] = [places[place], on[place]];
+      for (const who of [email.toLowerCase(), String(id), uid])
+        expect(await user('get', who)).toMatchObject({ id, uid });
+      expect(await user('update', email, '--name', 'Jo')).toMatchObject({ id, name: 'Jo' });
+      // Who has a token is banned, and not deleted.
+      if (place === 'folder') await assay.json('token', 'create', '--user', email);
+      else await world.token(id);
+      expect(await user('ban', email)).toMatchObject({ banned: true });
+      expect(await user('unban', email)).toMatchObject({ id, banned: false });
+    }
+    const nobody = {
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('There is no user "x@y.example".'),
+    };
+    expect(await assay.run(['user', 'get', 'x@y.example'])).toEqual(nobody);
+    expect(await assay.run(['user', 'get', 'x@y.example'], { env: there() })).toEqual(nobody);
+    const user = await world.user({ organization: 'acme' });
+    const own = await assay.run(['user', 'get', user.email, '--json'], {
+      env: { ...there(), ASSAY_TOKEN: user.token },
+    });
+    expect(JSON.parse(own.stdout)).toMatchObject({ id: user.id });
   });
 });

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -59,6 +59,17 @@ describe('assay serve, which is the same on both engines', () => {
     // A process that was killed leaves its word behind, and another one may have its number by now.
     writeFileSync(join(data, 'server.json'), JSON.stringify({ origin: server.origin, pid: 2 ** 22 + 1 }));
     expect((await create('joe')).stdout).not.toContain(server.origin);
+  });
+
+  it('is not believed of another database, whose folder a command happens to be in', async () => {
+    const server = await assay.serve('--no-demo');
+    const told = JSON.parse(readFileSync(join(data, 'server.json'), 'utf8'));
+    expect(told).toEqual({ origin: server.origin, pid: expect.any(Number), database: expect.any(String) });
+    writeFileSync(join(data, 'server.json'), JSON.stringify({ ...told, database: 'db.example/other' }));
+    const made = await assay.run(['user', 'create', '--email', 'ada@example.com', '--staff']);
+    expect(made.stdout).not.toContain(server.origin);
+    expect(made.stderr).toContain('The link assumes that');
+    await server.stop();
   });
 
   it('serves the areas that it is told to', async () => {

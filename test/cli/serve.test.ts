@@ -37,9 +37,31 @@ describe('assay serve', () => {
 
   it.runIf(engine() === 'sqlite')('says where a new database is', async () => {
     const fresh = join(data, 'fresh');
-    const { code, stderr } = await assay.run(['organization', 'list'], { data: fresh });
+    const args = ['organization', 'create', 'acme', '--name', 'Acme'];
+    const { code, stderr } = await assay.run(args, { data: fresh });
     expect({ code, stderr }).toEqual({ code: 0, stderr: `New database: ${join(fresh, 'assay.db')}\n` });
   });
+
+  it.runIf(engine() === 'sqlite')(
+    'is what a command wants that makes no database, and leaves nothing',
+    async () => {
+      const mistyped = join(data, 'mistyped');
+      for (const args of [
+        ['organization', 'list'],
+        ['vulnerability', 'list'],
+        ['user', 'ban', 'ada@example.com'],
+        ['keys', 'reseal'],
+        ['backup', join(data, 'copy.db')],
+      ]) {
+        const { code, stdout, stderr } = await assay.run(args, { data: mistyped });
+        expect({ args, code, stdout }).toEqual({ args, code: 1, stdout: '' });
+        expect(stderr).toBe(
+          `assay: There is no database in ${mistyped}. Name the folder that has one with --data, or a server with --server; "assay serve" makes a new one.\n`,
+        );
+        expect(existsSync(mistyped)).toBe(false);
+      }
+    },
+  );
 
   it.runIf(engine() === 'sqlite')('accepts nothing more on SIGTERM, and finishes what runs', async () => {
     await assay.json('user', 'create', '--email', 'ada@example.com', '--staff');

@@ -67,6 +67,23 @@ const expectInvalid = (response: Response, property: string, message: unknown) =
 const expectConflict = (response: Response) =>
   expectProblem(server, response, { area: 'v1', status: 409, kind: 'conflict' });
 
+describe('An end that is given to the second', () => {
+  it('is not before a start in the same second, which has milliseconds', async () => {
+    const start = START - HOUR + 900;
+    const times = { started_at: iso(start), ended_at: iso(START - HOUR).replace('.000', '') };
+    const { status, body } = await post(times);
+    expect([status, body.started_at, body.ended_at]).toEqual([201, iso(start), iso(start)]);
+    expect((await post({ ...times, ended_at: iso(START - HOUR + 899) })).status).toBe(422);
+    expect((await post({ ...times, ended_at: iso(START - HOUR - 1_000) })).status).toBe(422);
+
+    now = START + 900;
+    const running = (await post()).body;
+    now = START + 950;
+    const stopped = await patch(running.id, { ended_at: iso(START) });
+    expect([stopped.status, stopped.body.ended_at]).toEqual([200, running.started_at]);
+  });
+});
+
 describe('Operation 49: start or log a testing session', () => {
   it('starts one now with {}', async () => {
     const made = await post();

@@ -52,6 +52,7 @@ describe('Operation 52: who am I', () => {
       admin: true,
       invite_url: null,
       last_seen_at: null,
+      second_factor: false,
       assessment_ids: [given.uid],
     });
   });

@@ -51,6 +51,7 @@ describe('Operation 53: list users', () => {
       admin: false,
       invite_url: null,
       last_seen_at: new Date(NOW - 1).toISOString(),
+      second_factor: false,
     });
     expect(of(invited.id).invite_url).toMatch(/^https:\/\/gateway\.example\/invitation\?token=/);
   });

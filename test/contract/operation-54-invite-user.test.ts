@@ -62,6 +62,7 @@ describe('Operation 54: invite a user', () => {
         admin: false,
         invite_url: expect.stringMatching(/^https:\/\/gateway\.example\/invitation\?token=u/),
         last_seen_at: null,
+        second_factor: false,
       },
     ]);
     expect(new URL(response.headers.get('location') ?? '').pathname).toBe(`/v1/users/${id}`);
@@ -159,6 +160,9 @@ describe('Operation 54: invite a user', () => {
       await into(assigned.token, organization.uid),
     ])
       expect([response.status, faultsOf(response)]).toEqual([422, ['organization_uid']]);
+    expect((await into(staff.token)).body.failedValidation).toEqual([
+      { property: 'organization_uid', message: 'is required' },
+    ]);
   });
 
   it('is done once, and makes the link anew for a repeat, which keeps none', async () => {

@@ -42,6 +42,7 @@ describe('Operation 55: get a user', () => {
           'admin',
           'invite_url',
           'last_seen_at',
+          'second_factor',
         ],
       ]);
     }

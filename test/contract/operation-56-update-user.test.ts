@@ -148,6 +148,18 @@ describe('Operation 56: change a user', () => {
     expect((await put(user.id, {}, admin.token)).status).toBe(403);
   });
 
+  it('leaves an organization with an admin also where none has signed in', async () => {
+    const own = await world.organization();
+    const [one, other] = [
+      await world.invited({ organization: own.uid, admin: true }),
+      await world.invited({ organization: own.uid, admin: true }),
+    ];
+    expect((await put(one.id, { admin: false }, staff.token)).status).toBe(200);
+    expect((await put(other.id, { admin: false, name: 'Not kept' }, staff.token)).status).toBe(403);
+    expect((await put(one.id, { admin: true }, staff.token)).status).toBe(200);
+    expect((await put(other.id, { admin: false }, staff.token)).status).toBe(200);
+  });
+
   it('is for admins, and staff, of whom they reach', async () => {
     const elsewhere = await world.organization();
     const other = await world.user({ organization: elsewhere.uid, admin: true });

@@ -123,6 +123,15 @@ describe('Credentials', () => {
     }
   });
 
+  it('a good token under another scheme is a 401 that says which scheme is wanted', async () => {
+    for (const area of AREAS) {
+      const { status, body } = await probe(area, { authorization: `Token ${staff.token}` });
+      expect([area, status]).toEqual([area, 401]);
+      expect(JSON.stringify(body)).toContain('is to be \\"Bearer\\"');
+      expect(JSON.stringify(body)).not.toContain(staff.token);
+    }
+  });
+
   it('no credential at all is a 401 with a bare challenge', async () => {
     for (const area of AREAS) {
       const response = await probe(area, {});

@@ -106,6 +106,21 @@ describe('Pages', () => {
   });
 });
 
+describe('A parameter that is wrong', () => {
+  it.each([
+    ['filter[state][]=nope', 'filter[state][]'],
+    ['filter[state][]=active&filter[state][]=nope', 'filter[state][]'],
+    ['filter[state]=nope', 'filter[state]'],
+  ])('%s is named as it was sent', async (query, property) => {
+    const { status, body } = await get(ASSESSMENTS, query);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({
+      detail: expect.stringContaining(`${property} must be`),
+      failedValidation: [{ property, value: 'nope' }],
+    });
+  });
+});
+
 describe('Query strings', () => {
   const found = async (query: string) => names(await get(TAGS, query));
 

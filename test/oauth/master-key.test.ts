@@ -10,6 +10,7 @@ import { commandLine } from '../../src/auth/callers.ts';
 import { newSigningKey } from '../../src/auth/keys.ts';
 import { NoKeysYet, WrongMasterKey } from '../../src/domain/tokens/deployment-keys.ts';
 import { resealKeys } from '../../src/domain/tokens/master-key-change.ts';
+import { toProblem } from '../../src/http/problems.ts';
 import { listSigningKeys, rotateSigningKey } from '../../src/domain/tokens/signing-keys.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
@@ -48,13 +49,17 @@ function newFolder(): string {
 async function start(
   place: TestDatabase,
   env: Record<string, string> = {},
-  { dataDirectory = place.dataDirectory, command = false } = {},
+  {
+    dataDirectory = place.dataDirectory,
+    command = false,
+    log = () => undefined,
+  }: { dataDirectory?: string; command?: boolean; log?: (line: string) => unknown } = {},
 ): Promise<Context> {
   const config = { ...loadConfig({}, env), dataDirectory, databaseUrl: place.databaseUrl };
   const context = await openContext(
     config,
-    { write: () => undefined },
-    command ? { pageCache: 8 } : undefined,
+    { write: (line) => void log(line) },
+    command ? { pageCache: 8, makesDatabase: true } : undefined,
   );
   open.push(context);
   return context;
@@ -201,6 +206,18 @@ describe('With ASSAY_MASTER_KEY', () => {
   });
 });
 
+describe('A command that is refused for want of keys', () => {
+  it('leaves the database as it was, so that the server finds it new', async () => {
+    const place = await createTestDatabase('unmigrated');
+    places.push(place);
+    const command = () => start(place, {}, { command: true });
+    if (engine() === 'postgres') {
+      await expect(command()).rejects.toBeInstanceOf(NoKeysYet);
+      expect((await start(place)).applied).toEqual(['0001-initial']);
+    } else expect((await command()).applied).toEqual(['0001-initial']);
+  });
+});
+
 describe('Another master key', () => {
   const reseal = (context: Context, atHand: readonly string[], next: string) =>
     context.db.write((tx) => resealKeys(tx, commandLine(Date.now()), atHand.map(keyOf), keyOf(next)));
@@ -222,21 +239,38 @@ describe('Another master key', () => {
     await expect(reseal(first, [before], newText())).rejects.toBeInstanceOf(WrongMasterKey);
   });
 
-  it('an instance that has the one before goes on, until a key comes that it cannot open', async () => {
+  it('an instance that has the one before goes on with the keys that it has, and says once what it cannot open', async () => {
     const place = await newPlace();
     const [before, after] = [newText(), newText()];
-    const old = await start(place, { ASSAY_MASTER_KEY: before });
+    const lines: string[] = [];
+    const old = await start(place, { ASSAY_MASTER_KEY: before }, { log: (line) => lines.push(line) });
     const token = await old.keys.sign(claims, lifetime());
     await reseal(old, [before], after);
     expect(await old.keys.verify(token, Date.now())).toMatchObject(claims);
+    expect(await old.keys.verify(await old.keys.sign(claims, lifetime()), Date.now())).toMatchObject(claims);
 
-    const key = await newSigningKey();
-    const rotate = (context: Context) =>
-      context.db.write((tx) => rotateSigningKey(tx, commandLine(Date.now()), context.masterKey, key));
+    const rotate = async (context: Context) => {
+      const key = await newSigningKey();
+      await context.db.write((tx) => rotateSigningKey(tx, commandLine(Date.now()), context.masterKey, key));
+    };
     await expect(rotate(old)).rejects.toBeInstanceOf(WrongMasterKey);
-    await rotate(await start(place, { ASSAY_MASTER_KEY: after }));
-    await expect(old.keys.verify(token, Date.now())).rejects.toBeInstanceOf(WrongMasterKey);
+    const next = await start(place, { ASSAY_MASTER_KEY: after });
+    for (let times = 0; times < 2; times += 1) {
+      await rotate(next);
+      expect(await old.keys.verify(token, Date.now())).toMatchObject(claims);
+      expect(await old.keys.verify('no token', Date.now())).toBeUndefined();
+      const newer = await next.keys.sign(claims, lifetime());
+      const refusal = await old.keys.verify(newer, Date.now()).catch((error: unknown) => error);
+      expect(refusal).toBeInstanceOf(WrongMasterKey);
+      expect(toProblem(refusal)).toMatchObject({
+        status: 503,
+        message: expect.stringContaining('An operator has to start it again with the new one.'),
+        details: { headers: { 'retry-after': '60' } },
+      });
+    }
     await expect(old.keys.sign(claims, lifetime())).rejects.toBeInstanceOf(WrongMasterKey);
+    await expect(old.keys.jwks()).rejects.toBeInstanceOf(WrongMasterKey);
+    expect(lines.filter((line) => line.includes('start it again with the new master key'))).toHaveLength(1);
   });
 
   it('a row that was put in the place of another is no key', async () => {

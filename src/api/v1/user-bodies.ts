@@ -43,6 +43,11 @@ const FOR_ADMINS = {
       description: 'Shown to admins only; `null` for who never used a browser or a token here.',
     }),
   ),
+  second_factor: Type.Optional(
+    Type.Boolean({
+      description: 'Shown to admins only: whether they have an authenticator app or a passkey.',
+    }),
+  ),
 };
 
 export const UserBody = Type.Object({ ...NAMED, ...DETAILS, ...FOR_ADMINS }, { title: 'User' });
@@ -81,6 +86,7 @@ export function userBody(
           admin: admin || staff,
           invite_url: user.accepted ? null : invitationUrl(addresses.clientBaseUrl, keys.secret, user),
           last_seen_at: lastSeenAt === null ? null : isoTime(lastSeenAt),
+          second_factor: user.secondFactor,
         }
       : {}),
   };

@@ -59,7 +59,7 @@ function loggedTimes({ startedAt, endedAt }: SessionInput, now: number) {
     value === undefined ? [{ property, message: 'is required: both times, or neither' }] : [],
   );
   if (startedAt === undefined || endedAt === undefined) throw invalid(missingTimes);
-  const times = { startedAt: noLater(startedAt, now), endedAt: noLater(endedAt, now) };
+  const times = sameSecond({ startedAt: noLater(startedAt, now), endedAt: noLater(endedAt, now) });
   refuseTimes(times, now);
   return times;
 }
@@ -67,6 +67,13 @@ function loggedTimes({ startedAt, endedAt }: SessionInput, now: number) {
 /** @returns the time, or now for one that is a little ahead */
 function noLater(time: number, now: number): number {
   return time > now && time <= now + CLOCK_SKEW ? now : time;
+}
+
+/** Times may be given to the second, and a start has milliseconds: an end in its second is not before it, but at it. */
+function sameSecond<Times extends { startedAt: number; endedAt: number | null }>(times: Times): Times {
+  const { startedAt, endedAt } = times;
+  const isSame = endedAt !== null && endedAt < startedAt && endedAt === startedAt - (startedAt % 1_000);
+  return isSame ? { ...times, endedAt: startedAt } : times;
 }
 
 /** @throws Failure `invalid` for a session in the future, one that ends before it starts, and one that is too long */
@@ -183,10 +190,10 @@ export async function correctSession(
   const { row, view } = await holdSession(tx, act, id, expected);
   const before = { started_at: view.startedAt, ended_at: view.endedAt, note: view.note };
   const standing = change.endedAt === null ? null : view.endedAt;
-  const times = {
+  const times = sameSecond({
     startedAt: noLater(change.startedAt ?? view.startedAt, now),
     endedAt: typeof change.endedAt === 'number' ? noLater(change.endedAt, now) : standing,
-  };
+  });
   refuseTimes(times, now);
   if (times.endedAt === null && view.endedAt !== null) await requireRoom(tx, act, row);
   const after = {

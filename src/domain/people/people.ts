@@ -84,6 +84,8 @@ export async function invitePerson(
 ): Promise<CreatedUser & { invitedAt: number }> {
   refuseUserForm(input);
   if (!administersOthers(account)) throw new Failure('forbidden', 'Only admins invite people.');
+  if (account.staff && input.organization === undefined)
+    throw invalid({ property: 'organization', message: 'is required' });
   const organization = account.staff
     ? await organizationByUid(tx, input.organization ?? '')
     : await organizationById(tx, account.organizationId ?? -1);

@@ -25,8 +25,8 @@ export interface UserChange {
 /**
  * Changes a user for a caller: an admin any user of their organization, staff any client user that they reach, and
  * themselves.
- * @throws Failure `missing` for a user out of reach, `forbidden` for a caller who is no admin and for the last admin who
- *   has signed in, `changed` for another version than is expected, `invalid` for a name or an assessment, `conflict` for
+ * @throws Failure `missing` for a user out of reach, `forbidden` for a caller who is no admin, for the last admin who has
+ *   signed in and for the last one at all, `changed` for another version than is expected, `invalid` for a name or an assessment, `conflict` for
  *   an invitation of who has accepted or is banned
  */
 export async function changeUserAs(
@@ -48,15 +48,17 @@ export async function changeUserAs(
   if (!caller.admin) throw new Failure('forbidden', 'Only admins change users.');
   const { organization_id: organizationId } = found;
   // Asked before the user is held, in the order of a ban.
-  const isLast =
-    change.admin === false &&
-    organizationId !== null &&
-    (await isLastAdmin(tx, organizationId, id, { accepted: true }));
+  const isLast = { ofAll: false, ofAccepted: false };
+  if (change.admin === false && organizationId !== null) {
+    isLast.ofAll = await isLastAdmin(tx, organizationId, id);
+    isLast.ofAccepted = await isLastAdmin(tx, organizationId, id, { accepted: true });
+  }
   await holdAccount(tx, id);
   const user = await userRow(tx, id);
   if (user === undefined) throw missing('user');
-  const isActive = user.accepted_at !== null && user.banned_at === null;
-  if (isLast && user.admin === 1 && isActive)
+  // Who never signed in may give it up, unless nobody at all were left: nor may they be banned then.
+  const leavesNone = user.accepted_at === null ? isLast.ofAll : isLast.ofAccepted;
+  if (leavesNone && user.admin === 1 && user.banned_at === null)
     throw new Failure('forbidden', 'This is the last admin of the organization, who has to stay one.');
   requireVersion(expected, user.version);
   if (organizationId === null && change.admin === false)

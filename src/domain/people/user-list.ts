@@ -27,6 +27,8 @@ export interface User {
   invitedAt: number;
   /** When they last used a browser here, or a token of theirs was used; `null` for never. */
   lastSeenAt: number | null;
+  /** Whether they have an authenticator app or a passkey. */
+  secondFactor: boolean;
   /** The uids of the assessments that they were given access to by name, sorted. */
   assessmentIds: readonly string[];
 }
@@ -137,7 +139,11 @@ export async function requireUserLister({ db, caller }: Reading): Promise<void> 
 /** Completes rows of `usersOf`. */
 export async function completeUsers(db: Reader, rows: readonly UserRow[]): Promise<User[]> {
   const ids = rows.map(({ id }) => id);
-  const [given, used] = await Promise.all([assessmentsGivenTo(db, ids), lastTokenUses(db, ids)]);
+  const [given, used, guarded] = await Promise.all([
+    assessmentsGivenTo(db, ids),
+    lastTokenUses(db, ids),
+    withSecondFactor(db, ids),
+  ]);
   return rows.map((row) => {
     const { id, version, uid, email, name } = row;
     const seen = [row.last_seen_at, used.get(id) ?? null].filter((at) => at !== null);
@@ -155,6 +161,7 @@ export async function completeUsers(db: Reader, rows: readonly UserRow[]): Promi
       accepted: row.accepted_at !== null,
       invitedAt: row.invited_at ?? row.created_at,
       lastSeenAt: seen.length === 0 ? null : Math.max(...seen),
+      secondFactor: guarded.has(id),
       assessmentIds: given.get(id) ?? [],
     };
   });
@@ -170,4 +177,20 @@ async function lastTokenUses(db: Reader, ids: readonly number[]): Promise<Readon
     .groupBy('user_id')
     .execute();
   return new Map(rows.map(({ user_id, at }) => [user_id, at]));
+}
+
+/** @returns who of these users has an authenticator app or a passkey */
+async function withSecondFactor(db: Reader, ids: readonly number[]): Promise<ReadonlySet<number>> {
+  const rows = await db
+    .selectFrom('totp_secrets')
+    .select('user_id')
+    .where(({ ref }) => isOneOf(db, ref('user_id'), ids))
+    .union(
+      db
+        .selectFrom('passkeys')
+        .select('user_id')
+        .where(({ ref }) => isOneOf(db, ref('user_id'), ids)),
+    )
+    .execute();
+  return new Set(rows.map(({ user_id }) => user_id));
 }

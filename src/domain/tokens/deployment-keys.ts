@@ -1,5 +1,12 @@
 import { type KeyObject, randomBytes } from 'node:crypto';
-import { type IssuerName, type Keys, keysFrom, newSigningKey, type PrivateKey } from '../../auth/keys.ts';
+import {
+  type IssuerName,
+  type Keys,
+  keysFrom,
+  newSigningKey,
+  type PrivateKey,
+  type SigningKeys,
+} from '../../auth/keys.ts';
 import { fingerprintOf, folderMasterKey, makeFolderMasterKey } from '../../auth/master-key.ts';
 import { seal, unseal } from '../../auth/sealing.ts';
 import { type Database, type Reader, type Transaction, Unavailable } from '../../db/engine.ts';
@@ -39,11 +46,14 @@ export interface KeySource {
   dataDirectory: string;
   /** Whether a database without keys may get them sealed with a master key that is made in the data folder. */
   makesMasterKey: boolean;
+  /** Called once, when keys come that this process cannot open, as they were sealed with another master key meanwhile. */
+  outdated?: ((reason: WrongMasterKey) => void) | undefined;
 }
 
 /**
  * Opens the keys in a migrated database, and makes them when it has none. Of several that start together, one makes them
- * for all. Keys that others add or take away while the process runs count from then on.
+ * for all. Keys that others add or take away while the process runs count from then on; those that it
+ * cannot open, as another master key was given to the database, are refused alone.
  * @returns the keys, and the master key that they are sealed with
  * @throws WrongMasterKey when they are sealed with another one than the source has, NoKeysYet when there are none
  */
@@ -65,9 +75,9 @@ export async function openKeys(
     throw new WrongMasterKey(sealed.master_fingerprint, masterKey && fingerprintOf(masterKey));
   const secret = unseal(masterKey, SECRET_PURPOSE, sealed.sealed_secret);
   if (secret === undefined) throw new Error('The secret in the table deployment_keys was changed.');
-  const follow = followSigningKeys(db, masterKey);
+  const follow = followSigningKeys(db, masterKey, source.outdated);
   // Whoever cannot open them finds out now, and not at the first request.
-  await follow();
+  for (const refusal of (await follow()).sealed.values()) throw refusal;
   const keys = keysFrom(follow, Buffer.from(secret, 'base64url'), issuer);
   return { keys, masterKey };
 }
@@ -129,48 +139,62 @@ async function makeKeys(db: Database, masterKey: KeyObject): Promise<void> {
   });
 }
 
-/** @returns a function to the signing keys as the database has them now, newest first, read again only once they changed */
-function followSigningKeys(db: Database, masterKey: KeyObject): () => Promise<readonly PrivateKey[]> {
+/** @returns a function to the signing keys as the database has them now, read again only once they changed */
+function followSigningKeys(
+  db: Database,
+  masterKey: KeyObject,
+  outdated: KeySource['outdated'],
+): () => Promise<SigningKeys> {
   const changes = new SharedQuestion(() => credentialChanges(db.read));
-  let held: { seen: number; keys: readonly PrivateKey[] } | undefined;
+  let held: { seen: number; keys: SigningKeys } | undefined;
+  let told = false;
   return async () => {
     // Counted before the reading that it stands for, so that a change in between is seen next time.
     const { keys: seen } = await changes.ask();
-    if (held?.seen !== seen)
-      held = { seen, keys: await readSigningKeys(db.read, masterKey, held?.keys ?? []) };
+    if (held?.seen !== seen) {
+      const keys = await readSigningKeys(db.read, masterKey, held?.keys.opened ?? []);
+      held = { seen, keys };
+      const [reason] = keys.sealed.values();
+      if (reason !== undefined && !told) outdated?.(reason);
+      told ||= reason !== undefined;
+    }
     return held.keys;
   };
 }
 
 /**
  * @param opened keys that need not be opened again
- * @throws WrongMasterKey when a key was sealed with another master key
+ * @throws Error when a row is not what was put there
  */
 async function readSigningKeys(
   db: Reader,
   masterKey: KeyObject,
   opened: readonly PrivateKey[],
-): Promise<readonly PrivateKey[]> {
+): Promise<{ opened: PrivateKey[]; sealed: Map<string, WrongMasterKey> }> {
   const rows = await db
     .selectFrom('signing_keys')
     .select(['kid', 'sealed_key'])
     .orderBy('number', 'desc')
     .execute();
   const keys: PrivateKey[] = [];
+  const sealed = new Map<string, WrongMasterKey>();
   for (const { kid, sealed_key } of rows) {
     const known = opened.find((key) => key.kid === kid);
     const text = known === undefined ? unseal(masterKey, purposeOf(kid), sealed_key) : undefined;
     if (known !== undefined) keys.push(known);
     else if (text !== undefined) keys.push(JSON.parse(text) as PrivateKey);
-    else {
-      const sealed = await sealedSecret(db);
-      const fingerprint = fingerprintOf(masterKey);
-      if (sealed !== undefined && sealed.master_fingerprint !== fingerprint)
-        throw new WrongMasterKey(sealed.master_fingerprint, fingerprint);
-      throw new Error(`The signing key ${kid} in the database was changed.`);
-    }
+    else sealed.set(kid, await whyNotOpened(db, masterKey, kid));
   }
-  return keys;
+  return { opened: keys, sealed };
+}
+
+/** @throws Error when the master key is the right one, so that the row is not what was put there */
+async function whyNotOpened(db: Reader, masterKey: KeyObject, kid: string): Promise<WrongMasterKey> {
+  const needed = (await sealedSecret(db))?.master_fingerprint;
+  const found = fingerprintOf(masterKey);
+  if (needed === undefined || needed === found)
+    throw new Error(`The signing key ${kid} in the database was changed.`);
+  return new WrongMasterKey(needed, found);
 }
 
 /** @returns the deployment's secret as it is stored, and with which master key; `undefined` before the first start */

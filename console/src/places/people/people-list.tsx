@@ -58,6 +58,13 @@ const COLUMNS: readonly Column<ListedUser>[] = [
     cell: ({ admin }) => (admin === true ? 'Admin' : 'User'),
   },
   {
+    id: 'factor',
+    header: 'Second factor',
+    width: '104px',
+    from: 860,
+    cell: ({ second_factor }) => (second_factor === true ? 'On' : 'Off'),
+  },
+  {
     id: 'assessments',
     header: 'Assessments',
     width: '104px',
