@@ -13,7 +13,7 @@ import { OPERATIONS } from './api/operations.ts';
 import { ExternalIssuer } from './auth/external-issuer.ts';
 import type { AreaName } from './config.ts';
 import type { Context } from './context.ts';
-import { answerErrors, guardRoutes, letOperatorIn, registerArea, watchMethods } from './http/area-plugin.ts';
+import { answerErrors, guardRoutes, letOperatorIn, registerArea } from './http/area-plugin.ts';
 import { areaAt, AREAS, SERVER_AREA } from './http/areas.ts';
 import { refuseBrokenRequest } from './http/broken-requests.ts';
 import { readAddresses } from './http/client-address.ts';
@@ -132,12 +132,10 @@ export async function buildApp(
 
   guardRoutes(app, { tokens, limiter: new RateLimiter(config.rateLimit), context });
   answerErrors(app, SERVER_AREA, context);
-  const refuseOtherMethods = watchMethods(app, SERVER_AREA);
   registerMetrics(app, context, tokens);
   await registerDescription(app, context);
   registerServerRoutes(app, context);
   registerAssets(app);
-  refuseOtherMethods();
   registerPages(app, context, [...ACCOUNT_ROUTES, ...OAUTH_PAGES]);
   registerOAuthEndpoints(app, context);
   for (const name of config.areas) registerArea(app, AREAS[name], OPERATIONS[name], context);

@@ -3,7 +3,6 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyBaseLogger,
   FastifyInstance,
-  FastifyRequest,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
@@ -12,9 +11,10 @@ import { operatorCaller } from '../auth/callers.ts';
 import type { Context } from '../context.ts';
 import { Failure, renameFaults } from '../domain/shared/failure.ts';
 import { type AccessDependencies, checkAccess } from './access.ts';
-import { type Area, areaAt } from './areas.ts';
+import type { Area } from './areas.ts';
 import { logFailure } from './failure-log.ts';
 import type { DeclareOperation } from './operation.ts';
+import { watchPaths } from './known-paths.ts';
 import { registerOperation } from './operation-routes.ts';
 import { Problem, sendProblem, toProblem } from './problems.ts';
 
@@ -32,13 +32,15 @@ export type RegisterRoutes = (app: TypedInstance, context: Context) => void;
 
 /** Holds every route to its access rule. An unknown path has none: it is refused before anything of it is read. */
 export function guardRoutes(app: FastifyInstance, access: AccessDependencies): void {
+  const refuse = watchPaths(app);
   app.addHook('onRequest', async (request, reply) => {
-    if (request.is404) throw unknownPath(request);
+    if ((await refuse(request, reply)) !== undefined) return reply;
     try {
       await checkAccess(request, access);
     } finally {
       if (request.rateHeaders !== null) reply.headers(request.rateHeaders);
     }
+    return undefined;
   });
 }
 
@@ -47,16 +49,18 @@ export function guardRoutes(app: FastifyInstance, access: AccessDependencies): v
  * that listens answers nobody.
  */
 export function letOperatorIn(app: FastifyInstance): void {
+  const refuse = watchPaths(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     if (app.server.listening)
       throw new Error('An app that takes everybody for the operator must not listen.');
-    if (request.is404) throw unknownPath(request);
+    if ((await refuse(request, reply)) !== undefined) return reply;
     request.caller = operatorCaller(request.id);
+    return undefined;
   });
 }
 
-/** Adds an area: its error bodies, its 404 and 405, and its operations. */
+/** Adds an area: its error bodies and its operations. */
 export function registerArea(
   app: FastifyInstance,
   area: Area,
@@ -66,17 +70,13 @@ export function registerArea(
   app.register(
     async (scope: FastifyInstance) => {
       answerErrors(scope, area, context);
-      const refuse = watchMethods(scope, area);
       // The description has them in the order of their numbers.
       const declared = operations.map((declare) => declare(context)).sort((a, b) => a.number - b.number);
       for (const operation of declared) registerOperation(scope, area, operation, context);
-      refuse();
     },
     { prefix: area.prefix },
   );
 }
-
-const MAX_PATH_TOLD = 200;
 
 /** Every error below this scope, and every unknown path, is answered in the area's shape. */
 export function answerErrors(scope: FastifyInstance, area: Area, { addresses, log }: Context): void {
@@ -90,48 +90,8 @@ export function answerErrors(scope: FastifyInstance, area: Area, { addresses, lo
       log.warn({ requestId: request.id, operation: request.routeOptions.config.operation }, problem.message);
     return sendProblem(reply, request, area, problem, addresses.errorTypeBase);
   });
-  // It also says to which area an unknown path belongs.
-  scope.setNotFoundHandler(async (request, reply) =>
-    sendProblem(reply, request, area, unknownPath(request), addresses.errorTypeBase),
-  );
-}
-
-function unknownPath(request: FastifyRequest): Problem {
-  const path = request.url.split('?', 1)[0]?.slice(0, MAX_PATH_TOLD);
-  return new Problem('not-found', `There is nothing at ${path}.`, { source: 'path' });
-}
-
-/**
- * Watches which methods the paths of an area get.
- * @returns what to call when all are there: other methods are then answered with 405, for which Fastify has 404
- */
-export function watchMethods(scope: FastifyInstance, area: Area): () => void {
-  const urls = new Set<string>();
-  scope.addHook('onRoute', ({ url }) => {
-    if (areaAt(url) === area) urls.add(url);
-  });
-  return () => {
-    // Refusing adds routes too; their paths are the same.
-    for (const url of new Set(urls)) {
-      const known = scope.supportedMethods.filter((method) => scope.hasRoute({ url, method }));
-      refuseOtherMethods(scope, url.slice(area.prefix.length), known);
-    }
-  };
-}
-
-function refuseOtherMethods(scope: FastifyInstance, url: string, known: readonly string[]): void {
-  const allow = known.toSorted().join(', ');
-  scope.route({
-    method: scope.supportedMethods.filter((method) => !known.includes(method)),
-    url,
-    config: { operation: 'method-not-allowed', access: 'unlimited' },
-    schema: { hide: true },
-    onRequest: async (request) => {
-      throw new Problem('method-not-allowed', `${request.method} is not allowed here. Allowed: ${allow}.`, {
-        source: 'method',
-        headers: { allow },
-      });
-    },
-    handler: async () => undefined,
+  // It says to which area an unknown path belongs; whoever asks for one was refused before.
+  scope.setNotFoundHandler(() => {
+    throw new Problem('not-found', 'There is nothing here.', { source: 'path' });
   });
 }

@@ -1,8 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { KnownClients } from '../domain/tokens/known-clients.ts';
-import { watchMethods } from '../http/area-plugin.ts';
-import { SERVER_AREA } from '../http/areas.ts';
 import { readForms } from './form-parameters.ts';
 import { registerIntrospection } from './introspection.ts';
 import { registerMetadata } from './metadata.ts';
@@ -17,30 +15,26 @@ const PREFLIGHT_SECONDS = 600;
 export function registerOAuthEndpoints(app: FastifyInstance, context: Context): void {
   const clients = new KnownClients(context.db);
   app.register(async (scope: FastifyInstance) => {
-    const refuse = watchMethods(scope, SERVER_AREA);
     registerMetadata(scope, context);
-    refuse();
   });
 
   app.register(async (scope: FastifyInstance) => {
     readForms(scope);
     answerOAuthErrors(scope, context);
-    const refuse = watchMethods(scope, SERVER_AREA);
     registerIntrospection(scope, context, clients);
-    refuse();
   });
 
   app.register(async (scope: FastifyInstance) => {
     readForms(scope);
-    answerOAuthErrors(scope, context);
+    answerOAuthErrors(scope, context, EVERY_ORIGIN);
     allowEveryOrigin(scope);
-    const refuse = watchMethods(scope, SERVER_AREA);
     registerToken(scope, context, clients);
     registerRevocation(scope, context, clients);
     for (const url of ['/oauth/token', '/oauth/revoke']) registerPreflight(scope, url);
-    refuse();
   });
 }
+
+const EVERY_ORIGIN = { 'access-control-allow-origin': '*' };
 
 /**
  * Applications that run in a browser fetch their tokens from there (code with PKCE). Any origin may: a request counts by
@@ -48,7 +42,7 @@ export function registerOAuthEndpoints(app: FastifyInstance, context: Context): 
  */
 function allowEveryOrigin(scope: FastifyInstance): void {
   scope.addHook('onSend', (_request, reply, payload, done) => {
-    reply.header('access-control-allow-origin', '*');
+    reply.headers(EVERY_ORIGIN);
     done(null, payload);
   });
 }

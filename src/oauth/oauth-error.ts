@@ -34,9 +34,17 @@ export class OAuthError extends Error {
   }
 }
 
-/** Everything that fails below this scope is answered as RFC 6749, section 5.2 has it, and not in the shapes of the API. */
-export function answerOAuthErrors(scope: FastifyInstance, { log }: Context): void {
+/**
+ * Everything that fails below this scope is answered as RFC 6749, section 5.2 has it, and not in the shapes of the API.
+ * @param headers of such an answer; one to another method than those of a path meets no hook of the scope
+ */
+export function answerOAuthErrors(
+  scope: FastifyInstance,
+  { log }: Context,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   scope.setErrorHandler(async (error: FastifyError, request, reply) => {
+    reply.headers(headers);
     if (error instanceof OAuthError) return sendOAuthError(reply, error);
     const problem = toProblem(error);
     if (problem.status >= 500) logFailure(log, request.id, problem);

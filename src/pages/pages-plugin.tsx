@@ -7,7 +7,7 @@ import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { Context } from '../context.ts';
 import { SessionEnded } from '../domain/sign-in/sessions.ts';
-import { type RegisterRoutes, type TypedInstance, watchMethods } from '../http/area-plugin.ts';
+import { type RegisterRoutes, type TypedInstance } from '../http/area-plugin.ts';
 import { SERVER_AREA } from '../http/areas.ts';
 import { cookieNamed, cookieOptions, readSession, SignInNeeded } from '../http/browser-sessions.ts';
 import { logFailure } from '../http/failure-log.ts';
@@ -68,10 +68,8 @@ export function registerPages(
     scope.setErrorHandler(async (error: FastifyError, request, reply) =>
       sendError(context, error, request, reply),
     );
-    const refuse = watchMethods(scope, SERVER_AREA);
     for (const register of routes)
       register(scope.withTypeProvider<TypeBoxTypeProvider>() as TypedInstance, context);
-    refuse();
   });
 }
 
