@@ -13,6 +13,7 @@ export const PURE = [
   'test/cli/import-wizard.test.ts',
   'test/db/group-commit.test.ts',
   'test/db/prepared.test.ts',
+  'test/domain/actions.test.ts',
   'test/domain/time.test.ts',
   'test/files/s3-signature.test.ts',
   'test/house.test.ts',

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { expectAccessible } from '../harness/accessibility.ts';
 import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
 import { useConsole } from '../harness/console.ts';
@@ -84,6 +84,28 @@ describeInBrowser('The first page of the console', () => {
   });
 
   it('shows the rest where a part cannot be read, and reads it when told to', async () => {
+    const { db } = assay.server().context;
+    const move = (from: string, to: string) =>
+      db.write((tx) => tx.schema.alterTable(from).renameTo(to).execute());
+    await move('testing_sessions', 'away');
+    let isAway = true;
+    const bringBack = async () => {
+      if (isAway) await move('away', 'testing_sessions');
+      isAway = false;
+    };
+    onTestFinished(bringBack);
+    const page = await assay.enter('admin', '/', { refusals: [500] });
+    const hours = page.locator('section', { hasText: 'Hours tested this month' });
+    await hours.getByRole('button', { name: 'Try again' }).waitFor();
+    await page.locator('section', { hasText: 'Open by severity' }).getByRole('link').first().waitFor();
+    await expectAccessible(page);
+    await bringBack();
+    await hours.getByRole('button', { name: 'Try again' }).click();
+    await hours.getByText(/^[\d,.]+$/).waitFor();
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+  });
+
+  it('is left with the focus at the content of where one goes, whose title the window has', async () => {
     const page = await assay.enter('admin', '/');
     await page.getByText(/were reported and .* closed/).waitFor({ state: 'attached' });
     await page.getByRole('link', { name: 'Tags' }).click();

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { expectAccessible } from '../harness/accessibility.ts';
 import { describeInBrowser } from '../harness/browser.ts';
 import { useConsole } from '../harness/console.ts';
@@ -112,6 +112,30 @@ describeInBrowser('The imports of the console', () => {
     const broken = card(page, 'broken.xml');
     await broken.getByText(/The report is wrong, first at (line|byte) \d+/).waitFor();
     await expectAccessible(page);
+  });
+
+  it('are cancelled while they wait', async () => {
+    const page = await assay.enter('admin', '/imports', { refusals: [422] });
+    await give(page, 'zap/report-plus-2.16.json');
+    await chooseAssessment(page, 'Driver apps 2026');
+    const zap = card(page, 'report-plus-2.16.json');
+    await zap.getByText('Nothing has changed yet.').waitFor();
+    // Other instances have as many imports as run at once.
+    const { db, clock } = assay.server().context;
+    const other = { kind: 'import', origin: null, payload: '{}', attempts: 1, holder: 'another instance' };
+    const at = { due_at: clock() + 3_600_000, created_at: clock() };
+    const rows = Array.from({ length: 20 }, (_, index) => ({ ...other, ...at, key: `import:${-index - 1}` }));
+    await db.write((tx) => tx.insertInto('jobs').values(rows).execute());
+    onTestFinished(async () => {
+      await db.write((tx) => tx.deleteFrom('jobs').where('holder', '=', other.holder).execute());
+    });
+    await zap.getByRole('button', { name: 'Import', exact: true }).click();
+    await zap.getByText('Waiting').waitFor();
+    await zap.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('report-plus-2.16.json stops. What was applied before stays.').waitFor();
+    await zap.getByText('Cancelled').waitFor();
+    const { body } = await assay.server().request('GET', '/v1/imports?page[size]=1', as());
+    expect(body).toMatchObject([{ state: 'cancelled', file: { filename: 'report-plus-2.16.json' } }]);
   });
 
   it('are listed and filtered, and undone when that was asked', async () => {

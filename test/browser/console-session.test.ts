@@ -140,7 +140,25 @@ describeInBrowser('The console and its session', () => {
     expect(await page.title()).toBe('Audit - Assay');
   });
 
-  it('says where nothing is, and that a part of it is gone after an update', async () => {
+  it('says that a part of it is gone after an update, and is loaded anew', async () => {
+    const page = await assay.enter('admin', '/tags', {
+      refusals: [404],
+      troubles: /dynamically imported module/,
+    });
+    await page.getByRole('grid').getByText('PCI DSS').waitFor();
+    // The name of a part of the console before: the server has no such file any more.
+    const gone = `${assay.server().origin}/console/files/audit-of-before.js`;
+    await page.route(/\/console\/files\/audit-[^/]*\.js$/, (route) => route.continue({ url: gone }));
+    await page.getByRole('link', { name: 'Audit' }).click();
+    await page.getByRole('heading', { name: 'Load the console anew', level: 1 }).waitFor();
+    await page.getByText('The server was probably updated').waitFor();
+    await expectAccessible(page);
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Load it anew' }).click();
+    await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor();
+  });
+
+  it('says where nothing is', async () => {
     const page = await assay.enter('admin', '/tags/no/such', { refusals: [404] });
     await page.getByRole('heading', { name: 'Nothing is here' }).waitFor();
     await expectAccessible(page);

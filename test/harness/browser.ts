@@ -22,6 +22,8 @@ export interface OpenOptions extends Pick<BrowserContextOptions, 'javaScriptEnab
   others?: readonly string[];
   /** Statuses that the test itself makes the server answer to a script with: the browser tells each as an error. */
   refusals?: readonly number[];
+  /** What else the test itself makes the browser complain of. */
+  troubles?: RegExp;
   viewport?: { width: number; height: number };
   /** Whose cookies it keeps from test to test; without, it begins with none. */
   person?: string;
@@ -36,7 +38,7 @@ interface Profile {
   keepsCookies: boolean;
   used: Page[];
   idle: Page[];
-  allowed: Pick<OpenOptions, 'others' | 'refusals'>;
+  allowed: Pick<OpenOptions, 'others' | 'refusals' | 'troubles'>;
 }
 
 let launched: Promise<Browser> | undefined;
@@ -93,12 +95,13 @@ export function useBrowser(): OpenPage {
       if (isStatus && message.location().url === message.page()?.url()) return;
       const { refusals = [] } = profile.allowed;
       if (isStatus && refusals.some((status) => message.text().includes(`a status of ${status} `))) return;
+      if (profile.allowed.troubles?.test(message.text())) return;
       complaints.push(`in the console of ${message.page()?.url()}: ${message.text()}`);
     });
     return profile;
   };
 
-  return async (origin, { others = [], refusals = [], viewport, person, ...options } = {}) => {
+  return async (origin, { others = [], refusals = [], troubles, viewport, person, ...options } = {}) => {
     const key = JSON.stringify([origin, person, options]);
     const alike = profiles.get(key) ?? [];
     profiles.set(key, alike);
@@ -110,6 +113,7 @@ export function useBrowser(): OpenPage {
     profile.allowed = {
       others: [...(profile.allowed.others ?? []), ...others],
       refusals: [...(profile.allowed.refusals ?? []), ...refusals],
+      ...(troubles === undefined ? {} : { troubles }),
     };
     const page = profile.idle.pop() ?? (await profile.context.newPage());
     profile.used.push(page);

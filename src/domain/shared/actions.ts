@@ -116,6 +116,15 @@ const REFUSALS = {
   'sign-in.refuse': 'user',
 } as const;
 
+/** What stands for the refusals of a minute that are too many to be told one by one. */
+export const MORE_REFUSALS = 'refusal.more';
+
+/** Every action that an event may have. */
+export const ACTIONS: readonly string[] = [
+  ...Object.keys({ ...CHANGES, ...EXPORTS, ...REFUSALS }),
+  MORE_REFUSALS,
+];
+
 /** Types of objects whose events are told to staff alone, wherever they stand. */
 export const STAFF_OBJECT_TYPES: readonly string[] = ['internal-comment'];
 

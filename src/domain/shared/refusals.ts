@@ -4,7 +4,7 @@ import { prepareInsert } from '../../db/bulk.ts';
 import type { Database, Reader, Transaction } from '../../db/engine.ts';
 import { isOneOf } from '../../db/portable.ts';
 import { prepare, prepareChange, prepareWrite } from '../../db/prepared.ts';
-import type { RefusedObject } from './actions.ts';
+import { MORE_REFUSALS, type RefusedObject } from './actions.ts';
 import { EVENT_COLUMNS, eventText } from './audit.ts';
 
 const MINUTE = 60_000;
@@ -204,12 +204,11 @@ async function writeMinute(tx: Transaction, number: number, { byKey, more }: Min
   await setEvents(tx, { minute: number, events: events + told.length });
 }
 
-/** What stands for the refusals of a minute that are too many to be told one by one. */
 function remainder(minute: number, count: number) {
   return {
-    refusal: `${minute} refusal.more`,
+    refusal: `${minute} ${MORE_REFUSALS}`,
     at: minute * MINUTE,
-    action: 'refusal.more',
+    action: MORE_REFUSALS,
     object_type: 'refusal',
     object_id: null,
     organization_id: null,

@@ -1,0 +1,7 @@
+import { expect, it } from 'vitest';
+import { ACTIONS as OFFERED } from '../../console/src/places/audit/actions.ts';
+import { ACTIONS } from '../../src/domain/shared/actions.ts';
+
+it('The console offers every action of the audit log as a filter, in the order of the alphabet', () => {
+  expect(OFFERED).toEqual([...ACTIONS].sort());
+});
