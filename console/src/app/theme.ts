@@ -46,6 +46,8 @@ export const theme = createTheme({
     // A header of a dialog is none of the page; and what has no words says what it does.
     ModalHeader: { defaultProps: { role: 'presentation' } },
     DrawerHeader: { defaultProps: { role: 'presentation' } },
+    // Without a role, an element may have no name; and a part that turns says that one waits.
+    Loader: { defaultProps: { role: 'status', 'aria-label': 'Reading' } },
     Button: { defaultProps: { size: 'sm' } },
     SegmentedControl: { defaultProps: { transitionDuration: 0 } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
