@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
 import { expectAccessible } from '../harness/accessibility.ts';
@@ -112,6 +113,49 @@ describeInBrowser('The imports of the console', () => {
     const broken = card(page, 'broken.xml');
     await broken.getByText(/The report is wrong, first at (line|byte) \d+/).waitFor();
     await expectAccessible(page);
+  });
+
+  it('are dropped, take options for all, and are imported at once, also where no stream of events comes through', async () => {
+    const page = await assay.enter('admin', '/imports', { refusals: [404, 409, 422] });
+    // As behind a proxy that leads the stream elsewhere; what has no address the server itself refuses.
+    let streams = 0;
+    await page.route('**/v1/imports/*/events', (route) => {
+      streams += 1;
+      return route.continue({ url: `${assay.server().origin}/v1/imports/none/such` });
+    });
+    const zone = page.getByRole('region', { name: 'New import' });
+    const dropped = ['zap/report-plus-2.16.json', 'nuclei/results.json'].map((path) => ({
+      name: path.replace('/', '-'),
+      text: readFileSync(FIXTURES + path, 'utf8'),
+    }));
+    await zone.evaluate((target, files) => {
+      const dataTransfer = new DataTransfer();
+      for (const { name, text } of files) dataTransfer.items.add(new File([text], name));
+      for (const kind of ['dragenter', 'dragover', 'drop'])
+        target.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer }));
+    }, dropped);
+    await page.getByRole('button', { name: 'More options' }).click();
+    const options = page.getByRole('region', { name: 'Options' });
+    await options.getByRole('combobox', { name: 'Least severity' }).click();
+    await page.getByRole('option', { name: 'Low', exact: true }).click();
+    await options.getByRole('combobox', { name: 'Tags' }).fill('dropped');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await chooseAssessment(page, 'Web programme 2026');
+    await page.getByRole('button', { name: 'Import all 2' }).click();
+    for (const { name } of dropped) await card(page, name).getByText('Done').waitFor();
+    expect(streams).toBeGreaterThan(0);
+    const { body } = await assay.server().request('GET', '/v1/imports?page[size]=2', as());
+    expect(body).toEqual(
+      dropped.map(() =>
+        expect.objectContaining({
+          state: 'succeeded',
+          options: expect.objectContaining({ minimum_severity: 'Low', tags: ['dropped'] }),
+        }),
+      ),
+    );
+    await page.getByRole('button', { name: 'Done' }).click();
+    await expect.poll(() => page.getByRole('article').count()).toBe(0);
   });
 
   it('are cancelled while they wait', async () => {
