@@ -8,6 +8,7 @@ const FOLDER = new URL('assets/', ROOT);
 const TYPES = {
   'assay.css': 'text/css; charset=utf-8',
   'assay.svg': 'image/svg+xml',
+  'scheme.js': 'text/javascript; charset=utf-8',
   'copy.js': 'text/javascript; charset=utf-8',
   'clean-address.js': 'text/javascript; charset=utf-8',
   'passkeys.js': 'text/javascript; charset=utf-8',

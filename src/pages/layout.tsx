@@ -9,7 +9,7 @@ export const SignedIn = createContext<Session | null>(null);
 interface PageProps {
   /** Its heading, and what the browser shows of it. */
   title: string;
-  /** Files of `/assets` that it runs; none unless told. */
+  /** Files of `/assets` that it runs besides the one that chooses its colours; none unless told. */
   scripts?: readonly string[];
   /** A page of lists rather than one form. */
   wide?: boolean;
@@ -30,6 +30,7 @@ export function Page({ title, scripts = [], wide = false, nav, children }: PageP
         <title>{`${title} - Assay`}</title>
         <link rel="stylesheet" href="/assets/assay.css" />
         <link rel="icon" type="image/svg+xml" href="/assets/assay.svg" />
+        <script src="/assets/scheme.js"></script>
         {scripts.map((file) => (
           <script key={file} type="module" src={`/assets/${file}`}></script>
         ))}

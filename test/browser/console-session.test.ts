@@ -48,6 +48,20 @@ describeInBrowser('The console and its session', () => {
     expect(new URL(page.url()).pathname).toBe('/sign-in');
   });
 
+  it('has the account pages in the colours that were chosen', async () => {
+    const page = await enterTags();
+    const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await paper();
+    await page.getByRole('button', { name: 'Dark colours' }).click();
+    await expect.poll(paper).not.toBe(light);
+    const dark = await paper();
+    await page.goto('/account');
+    expect(await paper()).toBe(dark);
+    await page.evaluate(() => localStorage.setItem('mantine-color-scheme-value', 'light'));
+    await page.reload();
+    expect(await paper()).toBe(light);
+  });
+
   it('leads to the account pages, and from each back', async () => {
     const page = await enterTags();
     for (const name of ['Account', 'Security', 'Tokens', 'Applications']) {

@@ -58,21 +58,33 @@ async function send(
   });
 }
 
-/** Operation 22, into the downloads of the browser. */
-export async function download(id: number, { id: attachment, filename }: StoredAttachment): Promise<void> {
+/** Operation 22, into the downloads of the browser, as the server calls the file unless told. */
+export async function download(
+  id: number,
+  { id: attachment, filename }: { id: number; filename?: string },
+): Promise<void> {
   try {
-    const { data } = await api.GET('/v1/vulnerabilities/{id}/attachments/{attachment_id}', {
+    const { data, response } = await api.GET('/v1/vulnerabilities/{id}/attachments/{attachment_id}', {
       params: { path: { id, attachment_id: attachment } },
       parseAs: 'blob',
     });
     const link = document.createElement('a');
     link.href = URL.createObjectURL(data as unknown as Blob);
-    link.download = filename;
+    link.download =
+      filename ?? nameIn(response.headers.get('content-disposition')) ?? `attachment ${attachment}`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
   } catch (error) {
-    tellError(`${filename} could not be downloaded`, error);
+    tellError(`${filename ?? 'The attachment'} could not be downloaded`, error);
   }
+}
+
+/** @returns the name of a file in `content-disposition` (RFC 6266, section 4.3) */
+function nameIn(disposition: string | null): string | undefined {
+  const encoded = /filename\*=UTF-8''([^;]+)/i.exec(disposition ?? '')?.[1];
+  return encoded === undefined
+    ? /filename="([^"]*)"/i.exec(disposition ?? '')?.[1]
+    : decodeURIComponent(encoded);
 }
 
 /** Operation 23. */

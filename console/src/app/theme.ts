@@ -14,6 +14,20 @@ const accent: MantineColorsTuple = [
   '#174a85',
 ];
 
+/** Greys of the dark scheme, of the hue of its paper: those of Mantine are warmer and stand out as brown. */
+const dark: MantineColorsTuple = [
+  '#dfe5ec',
+  '#c0cad6',
+  '#a3b0bf',
+  '#8997a7',
+  '#3a4755',
+  '#2b3642',
+  '#202a35',
+  '#181f28',
+  '#11171e',
+  '#0b0f14',
+];
+
 /** A style element of a script is against the policy of the page: what would make one is off, here and for all. */
 const STYLELESS = { lockScroll: false } as const;
 
@@ -34,7 +48,7 @@ export const theme = createTheme({
     ...defaultVariantColorsResolver(input),
     ...(input.variant === 'filled' ? { color: 'light-dark(#ffffff, #0d1620)' } : {}),
   }),
-  colors: { accent },
+  colors: { accent, dark },
   fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif",
   fontFamilyMonospace: "ui-monospace, 'SF Mono', 'Cascadia Mono', Consolas, monospace",
   defaultRadius: 'md',

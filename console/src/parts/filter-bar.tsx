@@ -86,7 +86,7 @@ function SearchBox({
       id="search"
       type="search"
       size="xs"
-      w={240}
+      className={classes.search}
       aria-label={label}
       placeholder={label}
       leftSection={<IconSearch size={14} aria-hidden />}

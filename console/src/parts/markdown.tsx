@@ -1,7 +1,9 @@
 import { Anchor, Typography } from '@mantine/core';
 import Markdown from 'react-markdown';
 import remarkGfm from 'remark-gfm';
+import { download } from '../api/attachments.ts';
 import { AttachedPicture } from './attached-picture.tsx';
+import classes from './markdown.module.css';
 
 interface TextProps {
   children: string;
@@ -12,28 +14,55 @@ interface TextProps {
 /** A text of the platform: CommonMark and tables; HTML in it is text, and no picture is loaded but an attachment. */
 export default function MarkdownText({ children, vulnerability }: TextProps) {
   return (
-    <Typography>
+    <Typography className={classes.text}>
       <Markdown
         remarkPlugins={[remarkGfm]}
         urlTransform={(url) => (/^(https?:|mailto:|attachment:|#)/i.test(url) ? url : '')}
         components={{
-          a: ({ href, children: words }) => (
-            <Anchor href={href} target="_blank" rel="noreferrer noopener nofollow">
-              {words}
-            </Anchor>
-          ),
+          a({ href, children: words }) {
+            if (href?.toLowerCase().startsWith('attachment:') !== true)
+              return (
+                <Anchor href={href} target="_blank" rel="noreferrer noopener nofollow">
+                  {words}
+                </Anchor>
+              );
+            const id = attachmentOf(href);
+            return id === undefined || vulnerability === undefined ? (
+              <span>{words}</span>
+            ) : (
+              <Anchor
+                component="button"
+                type="button"
+                className={classes.file}
+                onClick={() => void download(vulnerability, { id })}
+              >
+                {words}
+              </Anchor>
+            );
+          },
           img({ src, alt }) {
-            const id = typeof src === 'string' ? /^attachment:(\d+)$/.exec(src)?.[1] : undefined;
+            const id = attachmentOf(src);
             return id === undefined || vulnerability === undefined ? (
               <span>{alt === '' || alt === undefined ? 'picture' : alt}</span>
             ) : (
-              <AttachedPicture vulnerability={vulnerability} id={Number(id)} alt={alt ?? ''} />
+              <AttachedPicture vulnerability={vulnerability} id={id} alt={alt ?? ''} />
             );
           },
+          table: ({ children: rows }) => (
+            <div className={classes.wide} role="region" aria-label="Table" tabIndex={0}>
+              <table>{rows}</table>
+            </div>
+          ),
         }}
       >
         {children}
       </Markdown>
     </Typography>
   );
+}
+
+/** @returns the id in `attachment:12` */
+function attachmentOf(address: unknown): number | undefined {
+  const id = typeof address === 'string' ? /^attachment:(\d{1,15})$/i.exec(address)?.[1] : undefined;
+  return id === undefined ? undefined : Number(id);
 }

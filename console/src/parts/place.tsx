@@ -14,6 +14,9 @@ interface PlaceProps {
   children: ReactNode;
 }
 
+/** Characters of a heading that is set in smaller letters, as it goes over several lines. */
+const LONG = 90;
+
 /** The frame of every place: one heading, its actions, its content. */
 export function Place({ title, actions, tools, fills = false, children }: PlaceProps) {
   useEffect(() => {
@@ -22,7 +25,7 @@ export function Place({ title, actions, tools, fills = false, children }: PlaceP
   return (
     <div className={classes.place} data-fills={fills || undefined}>
       <Group justify="space-between" className={classes.head}>
-        <Title order={1} size="h3">
+        <Title order={1} size={title.length > LONG ? 'h5' : 'h3'} dir="auto">
           {title}
         </Title>
         <Group gap="xs">{actions}</Group>

@@ -17,6 +17,8 @@ const ROW_HEIGHT = 40;
 const AHEAD = 400;
 /** A table that is narrower than this shows the columns that it has room for, whichever were asked for. */
 const ROOMY = 620;
+/** A table that is narrower than this shows the narrow form of its columns. */
+const NARROW = 400;
 
 /** A column of a table: its `id` and `header`, and how a row is shown in it. */
 export interface Column<Row> {
@@ -31,6 +33,8 @@ export interface Column<Row> {
   from?: number;
   /** Whether it is shown only when it is asked for. */
   extra?: boolean;
+  /** How it is shown where there is little room, as on a phone; its header then is told to screen readers alone where it says so. */
+  narrow?: { width?: string; cell: (row: Row) => ReactNode; hidesHeader?: boolean };
 }
 
 /** Which rows are chosen, by their ids. */
@@ -107,7 +111,7 @@ export function RowsTable<Row extends object>(props: RowsTableProps<Row>) {
 
   if (list.error !== null)
     return (
-      <Alert color="red" title="The list could not be read" flex={1}>
+      <Alert color="red" title="The list could not be read">
         {errorText(list.error)}{' '}
         <Button size="compact-sm" variant="light" onClick={list.refresh}>
           Try again
@@ -187,6 +191,7 @@ function useShownColumns<Row extends object>({ columns, asked, choice }: RowsTab
       asked === undefined ? !extra && from <= width : asked.includes(id) && (width >= ROOMY || from <= width);
     return Object.fromEntries(columns.map((column) => [column.id, isShown(column)]));
   }, [columns, asked, width]);
+  const isNarrow = width < NARROW;
   const definitions = useMemo(
     () =>
       columns.map(({ id, header, cell }): ColumnDef<typeof features, Row> => ({
@@ -209,13 +214,15 @@ function useShownColumns<Row extends object>({ columns, asked, choice }: RowsTab
     .join(' ');
   return useMemo(() => {
     const visible = new Set(ids.split(' '));
-    const shown = columns.filter(({ id }) => visible.has(id));
+    const shown = columns
+      .filter(({ id }) => visible.has(id))
+      .map((column) => (isNarrow ? { ...column, ...column.narrow } : { ...column, hidesHeader: false }));
     return {
       shown,
       cells: shown.map(({ id, cell }) => ({ id, cell })),
       template: `${hasChoice ? '36px ' : ''}${shown.map((column) => column.width).join(' ')}`,
     };
-  }, [columns, ids, hasChoice]);
+  }, [columns, ids, hasChoice, isNarrow]);
 }
 
 const NO_ROWS: readonly object[] = [];

@@ -1,17 +1,19 @@
-import { Checkbox, UnstyledButton } from '@mantine/core';
+import { Checkbox, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import type { List } from '../api/list.ts';
 import type { Choice, Column } from './rows-table.tsx';
 import classes from './rows-table.module.css';
 
 interface HeaderCellProps<Row> {
-  column: Column<Row>;
+  column: Column<Row> & { hidesHeader?: boolean };
   sort: string | undefined;
   onSort: ((sort: string) => void) | undefined;
 }
 
 /** The name of a column, which orders the list where it can be. */
-export function HeaderCell<Row>({ column: { header, sort: name }, sort, onSort }: HeaderCellProps<Row>) {
+export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) {
+  const { sort: name, hidesHeader = false } = column;
+  const header = hidesHeader ? <VisuallyHidden>{column.header}</VisuallyHidden> : column.header;
   const direction = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : undefined;
   if (name === undefined || onSort === undefined)
     return (

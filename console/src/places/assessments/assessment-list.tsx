@@ -1,5 +1,3 @@
-import { Button } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type AssessmentSearch, useAssessments } from '../../api/assessments.ts';
@@ -7,6 +5,7 @@ import type { Assessment } from '../../api/client.ts';
 import { useMayCreate } from '../../api/groups.ts';
 import { useCurrentRow, useRowKeys } from '../../parts/current-row.ts';
 import { Empty, NoneMatch } from '../../parts/empty.tsx';
+import { NewButton } from '../../parts/new-button.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { Found } from '../../parts/found.tsx';
 import { Place } from '../../parts/place.tsx';
@@ -51,11 +50,7 @@ export function AssessmentList() {
     }),
   );
   const isFiltered = Object.keys(search).some((name) => name !== 'sort');
-  const create = mayCreate && (
-    <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreates(true)}>
-      New assessment
-    </Button>
-  );
+  const create = mayCreate && <NewButton noun="assessment" onClick={() => setCreates(true)} />;
   return (
     <Place
       title="Assessments"

@@ -1,10 +1,10 @@
 import { Button, Group, Text } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type AssetRow, type AssetSearch, useAssets } from '../../api/assets.ts';
 import { useCurrentRow, useRowKeys } from '../../parts/current-row.ts';
 import { Empty, NoneMatch } from '../../parts/empty.tsx';
+import { NewButton } from '../../parts/new-button.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { Found } from '../../parts/found.tsx';
 import { Place } from '../../parts/place.tsx';
@@ -74,11 +74,7 @@ export function AssetList() {
     kinds.map(({ name }) => [name, ((search as Record<string, unknown[]>)[name] ?? []).map(String)]),
   );
   const isFiltered = Object.keys(search).some((name) => name !== 'sort');
-  const addButton = rights.write && (
-    <Button size="xs" leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setAdding(true)}>
-      Add assets
-    </Button>
-  );
+  const addButton = rights.write && <NewButton verb="Add" noun="assets" onClick={() => setAdding(true)} />;
   return (
     <Place
       title="Assets"

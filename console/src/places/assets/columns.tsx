@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { ASSET_TYPES, type AssetRow } from '../../api/assets.ts';
 import { CriticalityMark } from '../../parts/criticality-mark.tsx';
 import type { Column } from '../../parts/rows-table.tsx';
+import { TwoLines } from '../../parts/two-lines.tsx';
 import { Time } from '../../parts/time.tsx';
 
 /** The columns of the assets. */
@@ -25,6 +26,17 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
         {location}
       </Anchor>
     ),
+    narrow: {
+      cell: ({ uid, location, name, assetType }) => (
+        <TwoLines
+          second={<bdi title={name}>{name === '' || name === location ? ASSET_TYPES[assetType] : name}</bdi>}
+        >
+          <Anchor component={Link} to={`/assets/${uid}`} size="sm" c="inherit" fw={500} title={location}>
+            <bdi>{location}</bdi>
+          </Anchor>
+        </TwoLines>
+      ),
+    },
   },
   {
     id: 'name',

@@ -11,6 +11,7 @@ import { FilterBar } from '../../parts/filter-bar.tsx';
 import { tell, tellError } from '../../parts/notices.tsx';
 import { Place } from '../../parts/place.tsx';
 import { type Column, RowsTable } from '../../parts/rows-table.tsx';
+import { TwoLines } from '../../parts/two-lines.tsx';
 import { Time } from '../../parts/time.tsx';
 import { whoAmI } from '../../session/who.ts';
 import { AuditDetails } from './audit-details.tsx';
@@ -22,8 +23,22 @@ import type { AuditAddress } from './search.ts';
 export type AuditChange = { [Name in keyof AuditAddress]?: AuditAddress[Name] | undefined };
 
 const COLUMNS: readonly Column<AuditEvent>[] = [
-  { id: 'at', header: 'When', width: '196px', cell: ({ at }) => <Time at={at} exact /> },
-  { id: 'action', header: 'Action', width: 'minmax(120px, 1fr)', cell: ({ action }) => action },
+  {
+    id: 'at',
+    header: 'When',
+    width: '196px',
+    cell: ({ at }) => <Time at={at} exact />,
+    narrow: { width: '116px', cell: ({ at }) => <Time at={at} /> },
+  },
+  {
+    id: 'action',
+    header: 'Action',
+    width: 'minmax(120px, 1fr)',
+    cell: ({ action }) => action,
+    narrow: {
+      cell: ({ action, actor }) => <TwoLines second={<bdi>{actorText(actor)}</bdi>}>{action}</TwoLines>,
+    },
+  },
   {
     id: 'object',
     header: 'Object',

@@ -1,5 +1,4 @@
-import { Anchor, Button } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
+import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -7,6 +6,7 @@ import type { AssessmentGroup } from '../../api/client.ts';
 import { useGroups } from '../../api/groups.ts';
 import { useCurrentRow, useRowKeys } from '../../parts/current-row.ts';
 import { Empty, NoneMatch } from '../../parts/empty.tsx';
+import { NewButton } from '../../parts/new-button.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { Found } from '../../parts/found.tsx';
 import { useOrganizationKind } from '../../parts/organization-kind.ts';
@@ -85,11 +85,7 @@ export function GroupList() {
     open: { run: open },
     others: isAdmin ? { n: { label: 'New group', run: () => setCreates(true) } } : {},
   });
-  const create = isAdmin && (
-    <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreates(true)}>
-      New group
-    </Button>
-  );
+  const create = isAdmin && <NewButton noun="group" onClick={() => setCreates(true)} />;
   return (
     <Place
       title="Groups"

@@ -2,6 +2,7 @@ import { Anchor, Badge } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ImportJob } from '../../api/client.ts';
 import type { Column } from '../../parts/rows-table.tsx';
+import { TwoLines } from '../../parts/two-lines.tsx';
 import { Time } from '../../parts/time.tsx';
 import { formatName } from './formats.ts';
 import { ImportState } from './import-state.tsx';
@@ -28,6 +29,21 @@ export const COLUMNS: readonly Column<ImportJob>[] = [
         {file.filename === '' ? `Import ${id}` : file.filename}
       </Anchor>
     ),
+    narrow: {
+      cell: ({ id, file, format, created_at }) => (
+        <TwoLines
+          second={
+            <>
+              {formatName(format)}, <Time at={created_at} />
+            </>
+          }
+        >
+          <Anchor component={Link} to={`/imports/${id}`} size="sm" c="inherit" fw={500} title={file.filename}>
+            <bdi>{file.filename === '' ? `Import ${id}` : file.filename}</bdi>
+          </Anchor>
+        </TwoLines>
+      ),
+    },
   },
   {
     id: 'state',

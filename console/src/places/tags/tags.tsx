@@ -1,5 +1,5 @@
-import { ActionIcon, Anchor, Box, Button, Group, SegmentedControl, Select, Text } from '@mantine/core';
-import { IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
+import { ActionIcon, Anchor, Box, Group, SegmentedControl, Select, Text } from '@mantine/core';
+import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
@@ -7,6 +7,7 @@ import { organizations } from '../../api/organizations.ts';
 import { type TagKind, type TagRow, type TagsOf, useTags } from '../../api/tags.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
 import { Empty, NoneMatch } from '../../parts/empty.tsx';
+import { NewButton } from '../../parts/new-button.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { Found } from '../../parts/found.tsx';
 import { Place } from '../../parts/place.tsx';
@@ -103,11 +104,7 @@ function TagList({ of, organizationId, search, onSearch, may }: TagListProps) {
   const columns = useMemo(() => columnsOf(kind, may, setAsked), [kind, may]);
   const create = () => may && setAsked({ what: 'create' });
   useShortcuts(may ? { n: { label: 'New tag', run: create } } : {});
-  const button = (
-    <Button size="compact-sm" leftSection={<IconPlus size={14} aria-hidden />} onClick={create}>
-      New tag
-    </Button>
-  );
+  const button = <NewButton noun="tag" onClick={create} />;
   return (
     <>
       <FilterBar

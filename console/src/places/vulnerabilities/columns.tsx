@@ -3,6 +3,7 @@ import { RowLink } from '../../parts/row-link.tsx';
 import type { Column } from '../../parts/rows-table.tsx';
 import { SeverityMark } from '../../parts/severity-mark.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
+import { TwoLines } from '../../parts/two-lines.tsx';
 import { Day, Time } from '../../parts/time.tsx';
 import classes from './columns.module.css';
 
@@ -17,6 +18,11 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     width: '112px',
     sort: 'severity',
     cell: ({ severity }) => <SeverityMark severity={severity} />,
+    narrow: {
+      width: '18px',
+      hidesHeader: true,
+      cell: ({ severity }) => <SeverityMark severity={severity} withWord={false} />,
+    },
   },
   {
     id: 'title',
@@ -28,6 +34,15 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
         {title}
       </RowLink>
     ),
+    narrow: {
+      cell: ({ id, title, status, vulnerability_status }) => (
+        <TwoLines second={<StatusBadge name={status} flow={vulnerability_status.flow_type} />}>
+          <RowLink to={`/vulnerabilities/${id}`} title={title}>
+            {title}
+          </RowLink>
+        </TwoLines>
+      ),
+    },
   },
   {
     id: 'status',

@@ -40,7 +40,7 @@ export function ListTools({ address, total, onFilter, onAddress }: ListToolsProp
         searchLabel="Search titles and texts"
         onSearch={(words) => onFilter({ search: words === '' ? undefined : words })}
       >
-        <Group gap="xs" className={classes.views}>
+        <div className={classes.views}>
           <ViewsMenu
             place="vulnerabilities"
             search={address}
@@ -77,7 +77,7 @@ export function ListTools({ address, total, onFilter, onAddress }: ListToolsProp
           >
             Change all
           </Button>
-        </Group>
+        </div>
       </FilterBar>
       <Suspense>
         {format !== undefined && (
