@@ -220,7 +220,7 @@ function useShownColumns<Row extends object>({ columns, asked, choice }: RowsTab
     return {
       shown,
       cells: shown.map(({ id, cell }) => ({ id, cell })),
-      template: `${hasChoice ? '36px ' : ''}${shown.map((column) => column.width).join(' ')}`,
+      template: `${hasChoice ? '24px ' : ''}${shown.map((column) => column.width).join(' ')}`,
     };
   }, [columns, ids, hasChoice, isNarrow]);
 }

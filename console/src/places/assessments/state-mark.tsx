@@ -18,7 +18,7 @@ const ICONS: Readonly<Record<string, typeof IconCircleCheck>> = {
 export function StateMark({ state }: { state: string }) {
   const Icon = ICONS[state] ?? IconQuestionMark;
   return (
-    <Group gap={6} wrap="nowrap" component="span" display="inline-flex" style={{ verticalAlign: 'middle' }}>
+    <Group gap={6} wrap="nowrap" component="span" display="inline-flex" style={{ verticalAlign: 'top' }}>
       <Icon size={15} aria-hidden />
       {stateWord(state)}
     </Group>

@@ -11,7 +11,7 @@ export function PersonMark({ person: { banned, invite_url } }: { person: Omit<Li
         ? [IconMail, 'Invited']
         : [IconCircleCheck, 'Active'];
   return (
-    <Group gap={6} wrap="nowrap" component="span" display="inline-flex" style={{ verticalAlign: 'middle' }}>
+    <Group gap={6} wrap="nowrap" component="span" display="inline-flex" style={{ verticalAlign: 'top' }}>
       <Icon size={15} aria-hidden />
       {word}
     </Group>

@@ -57,7 +57,7 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
   {
     id: 'tags',
     header: 'Tags',
-    width: 'minmax(110px, 0.8fr)',
+    width: 'minmax(110px, 0.6fr)',
     from: 860,
     cell: ({ tags }) => (
       <span className={classes.tags} title={tags.map(({ name }) => name).join(', ')}>
@@ -80,7 +80,7 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
   {
     id: 'assignee',
     header: 'Assignee',
-    width: '140px',
+    width: '124px',
     from: 1000,
     cell: ({ assignee }) => assignee?.name ?? assignee?.email ?? '',
   },
