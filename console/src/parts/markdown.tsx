@@ -49,6 +49,8 @@ export default function MarkdownText({ children, vulnerability }: TextProps) {
             );
           },
           table: ({ children: rows }) => (
+            // What scrolls by itself is reached by keys.
+            // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
             <div className={classes.wide} role="region" aria-label="Table" tabIndex={0}>
               <table>{rows}</table>
             </div>
