@@ -52,6 +52,8 @@ function browserOfWorker(): Promise<Browser> {
       '--disable-gpu',
       '--in-process-gpu',
       '--process-per-site',
+      // No process is begun ahead for a site that no test goes to next: a third of those that were begun.
+      '--disable-site-isolation-trials',
       // Chromium's sandbox does not run as root.
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
     ],
