@@ -18,10 +18,11 @@ describe('A stack trace of what was built', () => {
     );
     const others = '\n    at node:net:1:2\n    at file:///elsewhere/main.js:5:3';
     const stack = `Error: broken\n    at f (${built.href}main.js:${from})${others}`;
-    // The folder of the run is elsewhere than that of the sources, so that their whole path is told.
     const [, source = '', rest] =
       /^Error: broken\n    at f \((\S+)\)(.*)$/s.exec(withSources(stack, built)) ?? [];
-    expect(join('/', source)).toBe(`${join(import.meta.dirname, '../src/main.ts')}:${to}`);
+    // What leads up from the folder of the run, which is elsewhere, is not told.
+    expect(`${join(import.meta.dirname, '../src/main.ts')}:${to}`.endsWith(source)).toBe(true);
+    expect(source).toContain(`src/main.ts:${to}`);
     expect(rest).toBe(others);
   });
 
