@@ -60,7 +60,8 @@ export function useList<Row>({ key, page, count, pageSize = PAGE_SIZE }: ListOpt
   const counted = useQuery({
     queryKey: [...key, 'total'],
     queryFn: ({ signal }) => count?.(signal) ?? null,
-    enabled: count !== undefined,
+    // To count may take the server longer than to read: it comes after the rows, and not for a list that is read whole.
+    enabled: count !== undefined && query.hasNextPage && !query.isPlaceholderData,
     staleTime: Infinity,
     placeholderData: keepPreviousData,
   });

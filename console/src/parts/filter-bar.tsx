@@ -64,6 +64,9 @@ export function FilterBar({
   );
 }
 
+/** Milliseconds without another letter, after which the words are searched: beginnings of words find most of a list. */
+const SETTLED = 90;
+
 function SearchBox({
   label,
   search,
@@ -74,7 +77,7 @@ function SearchBox({
   onSearch: (search: string) => void;
 }) {
   const [typed, setTyped] = useState(search);
-  const [settled] = useDebouncedValue(typed, 60);
+  const [settled] = useDebouncedValue(typed, SETTLED);
   useEffect(() => {
     if (settled !== search) onSearch(settled);
     // Only what is typed searches; an address that changes otherwise is shown by the next effect.
