@@ -21,8 +21,8 @@ export async function personId(client: AnyClient, who: string): Promise<string> 
   const key = emailKey(who);
   const isMeant = ({ uid, email }: Named) => uid === who || emailKey(email) === key;
   const own = await client.GET('/v1/users/whoami', {}).catch(ifForbidden);
-  if (own !== undefined && isMeant(own.data as unknown as Named))
-    return String((own.data as unknown as Named).id);
+  const self = own?.data as unknown as Named | undefined;
+  if (self !== undefined && isMeant(self)) return String(self.id);
   const search = who.includes('@') ? { 'filter[search]': who } : {};
   try {
     // Who is banned is listed where that is asked for alone.

@@ -4,6 +4,7 @@ import { tell, tellError } from '../parts/notices.tsx';
 import { accessToken, forgetAccess } from '../session/access.ts';
 import { api, AssayError } from './client.ts';
 import { useRefresh } from './discussion.ts';
+import { saveFile } from './files.ts';
 
 /** Files that operation 21 takes in one request. */
 export const FILES_AT_ONCE = 10;
@@ -68,12 +69,8 @@ export async function download(
       params: { path: { id, attachment_id: attachment } },
       parseAs: 'blob',
     });
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(data as unknown as Blob);
-    link.download =
-      filename ?? nameIn(response.headers.get('content-disposition')) ?? `attachment ${attachment}`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    const told = nameIn(response.headers.get('content-disposition'));
+    saveFile(filename ?? told ?? `attachment ${attachment}`, data);
   } catch (error) {
     tellError(`${filename ?? 'The attachment'} could not be downloaded`, error);
   }

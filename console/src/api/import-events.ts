@@ -38,9 +38,8 @@ async function* events(id: number, signal: AbortSignal): AsyncGenerator<{ name: 
     parseAs: 'stream',
     signal,
   });
-  const stream = data as unknown as ReadableStream<Uint8Array> | null | undefined;
-  if (stream === null || stream === undefined) return;
-  const reader = stream
+  if (data === null) return;
+  const reader = data
     .pipeThrough(new TextDecoderStream() as never)
     .getReader() as ReadableStreamDefaultReader<string>;
   let text = '';

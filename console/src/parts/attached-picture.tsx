@@ -19,7 +19,7 @@ export function AttachedPicture({ vulnerability, id, alt }: AttachedPictureProps
         parseAs: 'blob',
         signal,
       });
-      return content as unknown as Blob;
+      return content;
     },
     staleTime: Infinity,
   });

@@ -1,11 +1,11 @@
 import { Button, Collapse, Select, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api } from '../../api/client.ts';
 import type { ImportWishes } from '../../api/import-upload.ts';
 import { organizations } from '../../api/organizations.ts';
+import { tagNames } from '../../api/tag-names.ts';
 import { ListingPicker } from '../../parts/listing-picker.tsx';
 import { SEVERITIES, type Severity } from '../../parts/severity-mark.tsx';
 import { whoAmI } from '../../session/who.ts';
@@ -35,18 +35,7 @@ export function ImportOptions({ wishes, onChange, wrongAssessment }: ImportOptio
   const { data: who } = useQuery(whoAmI);
   const { data: reached = [] } = useQuery(organizations);
   const [search, setSearch] = useState('');
-  const { data: tagNames = [] } = useQuery({
-    queryKey: ['tag-names', search],
-    queryFn: async ({ signal }) =>
-      (
-        await api.GET('/v1/vulnerability_tags', {
-          params: { query: { 'filter[search]': search, 'page[size]': 20 } },
-          signal,
-        })
-      ).data.map(({ name }) => name),
-    placeholderData: keepPreviousData,
-    enabled: isOpen,
-  });
+  const { data: found = [] } = useQuery({ ...tagNames(search), enabled: isOpen });
   const set = (change: Partial<ImportWishes>) => onChange({ ...wishes, ...change });
   const Chevron = isOpen ? IconChevronDown : IconChevronRight;
   return (
@@ -110,7 +99,7 @@ export function ImportOptions({ wishes, onChange, wrongAssessment }: ImportOptio
             <TagsInput
               label="Tags"
               description="Put on what is new."
-              data={tagNames}
+              data={found}
               value={[...wishes.tags]}
               onChange={(tags) => set({ tags })}
               searchValue={search}

@@ -1,7 +1,7 @@
 import { TagsInput } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api } from '../../api/client.ts';
+import { tagNames } from '../../api/tag-names.ts';
 
 /** Tags that are named at once, at most. */
 const MOST = 50;
@@ -16,17 +16,7 @@ interface TagNamesProps {
 export function TagNames({ label, description, onChange }: TagNamesProps) {
   const [names, setNames] = useState<string[]>([]);
   const [search, setSearch] = useState('');
-  const { data: found = [] } = useQuery({
-    queryKey: ['tag-names', search],
-    queryFn: async ({ signal }) =>
-      (
-        await api.GET('/v1/vulnerability_tags', {
-          params: { query: { 'filter[search]': search, 'page[size]': 20 } },
-          signal,
-        })
-      ).data.map(({ name }) => name),
-    placeholderData: keepPreviousData,
-  });
+  const { data: found = [] } = useQuery(tagNames(search));
   return (
     <TagsInput
       label={label}
