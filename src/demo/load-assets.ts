@@ -108,7 +108,7 @@ export async function loadAssets(
       name,
       assets: created.filter((_asset, place) => place % (index + 3) === 0).map(({ uid }) => uid),
     })),
-    uids?.tags,
+    uids?.tags && { tagUids: uids.tags },
   );
   return {
     assetTag: { uid: tags[0]?.uid ?? '' },

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { operator } from '../../src/auth/callers.ts';
 import { TAG_SCOPES } from '../../src/auth/scopes.ts';
+import { createAssetTags, knowAssets } from '../../src/domain/assets/asset-tags.ts';
 import { expectProblem, expectSimpleError } from '../harness/problems.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
@@ -239,6 +241,34 @@ describe('Operation 8: create asset tags', () => {
         ],
       });
       expect(await stored()).toEqual({});
+    });
+
+    it('are refused when they go, or leave reach, between the look at them and the unit of work', async () => {
+      const { db } = server.context;
+      const other = (await world.organization()).uid;
+      const group = (await world.organizationGroup(`left${organization}`, [organization, other])).uid;
+      const act = { ...operator(NOW), accepted: TAG_SCOPES };
+      const own = await newAsset();
+      const theirs = (await world.asset({ organization: other })).uid;
+      const tags = [{ name: 'late', assets: [own, theirs] }];
+      const known = await knowAssets(db.read, act, group, tags);
+      expect([...known.keys()].sort()).toEqual([own, theirs].sort());
+
+      const faults = (...properties: string[]) => ({
+        kind: 'invalid',
+        faults: properties.map((property) => expect.objectContaining({ property })),
+      });
+      const make = () => db.write((tx) => createAssetTags(tx, act, group, tags, { known }));
+      await db.write((tx) =>
+        tx
+          .deleteFrom('organization_group_members')
+          .where('organization_id', '=', known.get(theirs)?.organization_id ?? 0)
+          .execute(),
+      );
+      await expect(make()).rejects.toMatchObject(faults('tags.0.assets.1'));
+      await db.write((tx) => tx.deleteFrom('assets').where('uid', '=', own).execute());
+      await expect(make()).rejects.toMatchObject(faults('tags.0.assets.0', 'tags.0.assets.1'));
+      expect(await stored(group)).toEqual({});
     });
   });
 

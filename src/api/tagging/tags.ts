@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { STRICT_TAG_SCOPES, TAG_SCOPES } from '../../auth/scopes.ts';
 import type { Context } from '../../context.ts';
 import { changeAssetTaggings } from '../../domain/assets/asset-taggings.ts';
-import { type AssetTag, createAssetTags } from '../../domain/assets/asset-tags.ts';
+import { type AssetTag, createAssetTags, knowAssets } from '../../domain/assets/asset-tags.ts';
 import { AREAS } from '../../http/areas.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_TEXT, nameText } from '../../http/schemas.ts';
@@ -113,7 +113,7 @@ const limitOfPairs = (max: number, source: string) => ({
 const acceptedScopes = ({ config }: Context) => (config.strictScopes ? STRICT_TAG_SCOPES : TAG_SCOPES);
 
 const declareCreateAssetTags = (context: Context) => {
-  const { addresses, clock, config } = context;
+  const { addresses, clock, config, db } = context;
   const accepted = acceptedScopes(context);
   return operation({
     id: 'createAssetTags',
@@ -135,15 +135,16 @@ const declareCreateAssetTags = (context: Context) => {
     },
     inputs: { 'tags.*.assets.*': 'tags.*.entities.*.uid' },
     repeats: true,
-    handler({ caller, change, params: { orgUid }, body }) {
+    async handler({ caller, change, params: { orgUid }, body }) {
+      const act = () => ({ actor: caller, now: clock(), accepted });
       const newTags = body.tags.map(({ name, entities }) => ({
         name,
         assets: entities?.map(({ uid }) => uid) ?? [],
       }));
       const self = `${addresses.clientBaseUrl}${AREAS.tagging.prefix}/v1.0/organizations/${orgUid}/tags`;
+      const known = await knowAssets(db.readLong, act(), orgUid, newTags);
       return change(async (tx) => {
-        const act = { actor: caller, now: clock(), accepted };
-        const tags = await createAssetTags(tx, act, orgUid, newTags);
+        const tags = await createAssetTags(tx, act(), orgUid, newTags, { known });
         return withHeaders(
           { tags: tags.map(assetTagBody) },
           {

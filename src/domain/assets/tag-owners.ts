@@ -48,25 +48,37 @@ const ownerQuery = perReach((reach) =>
 
 const ENTITY_COLUMNS = ['assets.id', 'assets.uid', 'assets.organization_id'] as const;
 
+/** The assets of an owner that the caller reaches. */
+const reachedAssets = (db: Reader, reach: CallerReach, p: ReachParameters & { owner: number }) =>
+  db
+    .selectFrom('assets')
+    .where((eb) =>
+      eb.or([
+        eb(unindexed(eb.ref('assets.organization_id')), '=', p.owner),
+        eb.exists(
+          eb
+            .selectFrom('organization_group_members as member')
+            .select('member.organization_id')
+            .whereRef('member.organization_id', '=', 'assets.organization_id')
+            .where('member.group_id', '=', p.owner),
+        ),
+      ]),
+    )
+    .where(assetWithin(reach, p));
+
 const assetsQuery = perReach((reach) =>
   prepare<ReachParameters & { owner: number; uids: readonly string[] }, Entity>((db, p) =>
-    db
-      .selectFrom('assets')
+    reachedAssets(db, reach, p)
       .select(wide(db, ENTITY_COLUMNS))
-      .where((eb) => isOneOf(db, eb.ref('assets.uid'), p.uids))
-      .where((eb) =>
-        eb.or([
-          eb(unindexed(eb.ref('assets.organization_id')), '=', p.owner),
-          eb.exists(
-            eb
-              .selectFrom('organization_group_members as member')
-              .select('member.organization_id')
-              .whereRef('member.organization_id', '=', 'assets.organization_id')
-              .where('member.group_id', '=', p.owner),
-          ),
-        ]),
-      )
-      .where(assetWithin(reach, p)),
+      .where((eb) => isOneOf(db, eb.ref('assets.uid'), p.uids)),
+  ),
+);
+
+const countQuery = perReach((reach) =>
+  prepare<ReachParameters & { owner: number; ids: readonly number[] }, { count: number }>((db, p) =>
+    reachedAssets(db, reach, p)
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where((eb) => isOneOf(db, eb.ref('assets.id'), p.ids)),
   ),
 );
 
@@ -95,6 +107,19 @@ export async function assetsWithin(
   const unique = [...new Set(uids)].sort();
   const rows = await assetsQuery(reach)(db, { ...reachParameters(caller), owner: owner.id, uids: unique });
   return new Map(unpackRows(['id', 'uid', 'organization_id'], rows).map((row) => [row.uid, row]));
+}
+
+/** @returns whether the caller reaches all of these within the owner */
+export async function areWithin(
+  db: Reader,
+  caller: Caller,
+  reach: CallerReach,
+  owner: Owner,
+  assets: ReadonlyMap<string, Entity>,
+): Promise<boolean> {
+  const ids = Array.from(assets.values(), ({ id }) => id).sort((one, other) => one - other);
+  const [counted] = await countQuery(reach)(db, { ...reachParameters(caller), owner: owner.id, ids });
+  return counted?.count === ids.length;
 }
 
 /**
