@@ -122,8 +122,8 @@ function zshLines(places: readonly Place[]): string[] {
     '  esac',
     // What is described as options is offered after a hyphen alone.
     '  if [[ $PREFIX = -* ]]; then _describe -o option options',
-    '  elif (( $#entries )); then _describe command entries',
-    '  else _files; fi',
+    // Where none of the words fits, a file may.
+    '  else (( $#entries )) && _describe command entries || _files; fi',
     '}',
     'compdef _assay assay',
   ];
@@ -154,11 +154,16 @@ function fishLines(places: readonly Place[]): string[] {
       ...place.options.map(({ word, description, takesValue, values }) =>
         complete(
           place,
-          `-l ${word.replace(/^--/, '')}${takesValue ? ' -r' : ''}${values.length === 0 ? '' : ` -f -a ${quote(values.join(' '))}`} -d ${quote(description)}`,
+          `-l ${word.replace(/^--/, '')}${takesValue ? ' -r' : ''}${values.length === 0 ? '' : ` -f -a ${undescribed(values)}`} -d ${quote(description)}`,
         ),
       ),
     ]),
   ];
+}
+
+/** In fish a word without a description of its own has that of the option that takes it. */
+function undescribed(values: readonly string[]): string {
+  return quote(values.map((value) => `${value}\\t`).join(' '));
 }
 
 function optionsWithValue(

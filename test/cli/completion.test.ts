@@ -99,13 +99,27 @@ describe('in other shells', () => {
     ).toEqual(['user', 'user create', 'user create --email', 'organization group add', 'completion fish']);
   });
 
+  it.runIf(has('zsh'))('zsh offers files where none of the commands fits', async () => {
+    expect(
+      await completedByZsh(['assay import openapi.js', 'assay import unde', 'assay import und']),
+    ).toEqual(['import openapi.json', 'import unde', 'import undo']);
+  });
+
   it.runIf(has('fish'))('fish offers the same', async () => {
     // It reads no script from the kind of pipe that Node.js makes, and this one is longer than an argument may be.
     const folder = mkdtempSync(join(tmpdir(), 'assay-completion-'));
     try {
       const file = join(folder, 'assay.fish');
-      writeFileSync(file, `${await script('fish')}\ncomplete -C 'assay user cr'\n`);
-      expect(await feed('fish', ['--no-config', file], '')).toMatch(/^create\t/m);
+      const asked = ['assay user cr', 'assay vulnerability create --severity C', 'assay completion z'];
+      writeFileSync(
+        file,
+        [await script('fish'), ...asked.map((line) => `complete -C '${line}'`)].join('\n') + '\n',
+      );
+      expect((await feed('fish', ['--no-config', file], '')).trimEnd().split('\n')).toEqual([
+        expect.stringMatching(/^create\t/),
+        'Critical',
+        'zsh',
+      ]);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
