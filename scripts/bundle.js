@@ -8,6 +8,7 @@ import { root } from './building.js';
 const ENTRIES = {
   main: 'src/main.ts',
   'reading-thread': 'src/db/reading-thread.ts',
+  'checkpoint-thread': 'src/db/checkpoint-thread.ts',
   'import-thread': 'src/importers/import-thread.ts',
 };
 

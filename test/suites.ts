@@ -44,6 +44,7 @@ export const ON_SQLITE_ALONE = [
   'test/cli/user-assign.test.ts',
   'test/cli/user-links.test.ts',
   'test/client/generators.test.ts',
+  'test/db/sqlite-checkpoints.test.ts',
   'test/db/sqlite-threads.test.ts',
   'test/http/event-loop.test.ts',
 ];

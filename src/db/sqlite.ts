@@ -8,6 +8,7 @@ import { type Database, type DatabaseConfig, type Reader, type Transaction, Unav
 import { GroupCommit } from './group-commit.ts';
 import { isCurrent, migrate } from './migrate.ts';
 import type { Tables } from './schema.ts';
+import { CHECKPOINT_FRAMES, Checkpoints } from './sqlite-checkpoints.ts';
 import { dialectOf, ReadingThreads } from './sqlite-threads.ts';
 
 const MAX_PREPARED_STATEMENTS = 500;
@@ -31,7 +32,13 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   writer.exec('pragma journal_mode = wal');
   // What one connection has not waited for is in the same log, before what the next one does wait for.
   writer.exec(`pragma synchronous = ${config.durableLater === true ? 'normal' : 'full'}`);
-  writer.exec('pragma wal_autocheckpoint = 4000');
+  const checkpoints =
+    config.threads &&
+    new Checkpoints(new URL('checkpoint-thread.js', config.threads), { path, timeout: config.timeout });
+  // What the thread leaves, the writer copies: a log to which is written all the time would never begin anew.
+  writer.exec(
+    `pragma wal_autocheckpoint = ${checkpoints === undefined ? CHECKPOINT_FRAMES : 4 * CHECKPOINT_FRAMES}`,
+  );
   const cacheSize = `pragma cache_size = -${(config.pageCache ?? 64) * 1024}`;
   writer.exec(cacheSize);
   writer.exec('pragma temp_store = memory');
@@ -62,7 +69,10 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
       statements.run('rollback to unit');
       statements.run('release unit');
     },
-    commit: () => statements.run('commit'),
+    commit: () => {
+      statements.run('commit');
+      checkpoints?.afterCommit();
+    },
     rollback: () => {
       if (writer.isTransaction) statements.run('rollback');
     },
@@ -118,6 +128,7 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
       await groupCommit.idle();
       if (!writer.isOpen) return;
       await threads?.close();
+      await checkpoints?.close();
       statements.close();
       readStatements.close();
     },
