@@ -30,7 +30,9 @@ describeInBrowser('The imports of the console', () => {
 
   it('show what a report would do before anything changes, then do it, and lead to what is new', async () => {
     const before = await found();
-    const page = await assay.enter('admin', '/imports', { refusals: [422] });
+    // A dry run that nobody waits for is cancelled, which comes too late where it has ended just now: that of the hosts,
+    // which needs no assessment, when one is chosen.
+    const page = await assay.enter('admin', '/imports', { refusals: [409, 422] });
     await give(page, 'zap/report-plus-2.16.json', 'nmap/scripts.xml');
     const zap = card(page, 'report-plus-2.16.json');
     // What the server has against it stands where it is mended.
@@ -42,13 +44,13 @@ describeInBrowser('The imports of the console', () => {
       .waitFor();
     await chooseAssessment(page, 'Driver apps 2026');
     await zap.getByText('Nothing has changed yet.').waitFor();
-    expect(await zap.getByRole('combobox', { name: 'Format of report-plus-2.16.json' }).inputValue()).toBe(
-      'ZAP, recognised',
-    );
+    // What a choice is called is shown a moment after the rest.
+    const format = zap.getByRole('combobox', { name: 'Format of report-plus-2.16.json' });
+    await expect.poll(() => format.inputValue()).toBe('ZAP, recognised');
     await zap.getByRole('button', { name: 'Show what it is' }).click();
     const previewed = zap.getByRole('region', { name: 'New' }).getByRole('listitem');
+    await previewed.first().waitFor();
     const number = await previewed.count();
-    expect(number).toBeGreaterThan(0);
     await expectAccessible(page);
     expect(await found()).toBe(before);
     await zap.getByRole('button', { name: 'Import', exact: true }).click();
