@@ -17,6 +17,7 @@ export const PURE = [
   'test/domain/time.test.ts',
   'test/files/s3-signature.test.ts',
   'test/house.test.ts',
+  'test/http/console-places.test.ts',
   'test/http/deadline.test.ts',
   'test/importers/formats/**/*.test.ts',
   'test/importers/identity.test.ts',
@@ -26,8 +27,9 @@ export const PURE = [
 ];
 
 /**
- * What runs on SQLite alone: what starts a browser or many processes and is the same on both, and commands that hand on
- * to rules which are tested on both.
+ * What runs on SQLite alone: what starts a browser or many processes and is the same on both, commands that hand on to
+ * rules which are tested on both, and what HTTP has before and after the database: the description, headers, schemas,
+ * what is refused before a rule is asked.
  */
 export const ON_SQLITE_ALONE = [
   'test/browser/**/*.test.ts',
@@ -41,10 +43,20 @@ export const ON_SQLITE_ALONE = [
   'test/cli/readme.test.ts',
   'test/cli/serve-messages.test.ts',
   'test/cli/sso.test.ts',
+  'test/cli/usage.test.ts',
   'test/cli/user-assign.test.ts',
   'test/cli/user-links.test.ts',
   'test/client/generators.test.ts',
   'test/db/sqlite-checkpoints.test.ts',
   'test/db/sqlite-threads.test.ts',
+  'test/http/bodies.test.ts',
+  'test/http/common-errors.test.ts',
+  'test/http/described-answers.test.ts',
+  'test/http/description.test.ts',
   'test/http/event-loop.test.ts',
+  'test/http/headers.test.ts',
+  'test/http/rate-limit.test.ts',
+  'test/http/routes.test.ts',
+  'test/http/static-files.test.ts',
+  'test/http/validation.test.ts',
 ];

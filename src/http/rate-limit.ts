@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 const WINDOW_MILLISECONDS = 60_000;
+/** Counted one by one: what has a largest number of entries takes the memory for all of them at once. */
 const MAX_KEYS = 100_000;
 
 export interface RateDecision {
@@ -11,7 +12,10 @@ export interface RateDecision {
 /** Counts requests a minute by key, in fixed windows that begin at a key's first request; kept in memory. */
 export class RateLimiter {
   readonly #limit: number;
-  readonly #windows = new LRUCache<string, { count: number; endsAt: number }>({ max: MAX_KEYS });
+  readonly #windows = new LRUCache<string, { count: number; endsAt: number }>({
+    maxSize: MAX_KEYS,
+    sizeCalculation: () => 1,
+  });
 
   /** @param limit requests a minute; 0 switches it off */
   constructor(limit: number) {

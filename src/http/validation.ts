@@ -70,10 +70,7 @@ export const compileValidatorWith =
   };
 
 function parameterValidator(schema: TSchema): (input: unknown) => Validated {
-  const validator = compileLater(
-    all,
-    mapSchema(schema as JsonSchema, (part) => (UNKNOWN_ID in part ? {} : part)),
-  );
+  const validator = compileLater(all, withoutLenientIds(schema as JsonSchema));
   const { properties = {} } = schema as { properties?: Record<string, JsonSchema> };
   const converted = Object.entries(properties).filter(([, property]) =>
     ['integer', 'boolean', 'array'].some((type) => typesOf(property).includes(type)),
@@ -203,18 +200,35 @@ function formValidator(
   };
 }
 
-/** Compiles at the first use, a few milliseconds: for all operations at once it is half of a start. */
+/**
+ * Compiles at the first use, a few milliseconds: for all operations at once it is half of a start. Ajv compiles a schema
+ * that it knows only once, so apps of one process share its validator.
+ */
 function compileLater(ajv: Ajv, schema: JsonSchema): () => ValidateFunction {
   let validate: ValidateFunction | undefined;
   return () => (validate ??= ajv.compile(schema));
 }
 
+/** Makes one of the same schema once: apps of one process have the same ones. */
+function once(change: (schema: JsonSchema) => JsonSchema): (schema: JsonSchema) => JsonSchema {
+  const made = new WeakMap<JsonSchema, JsonSchema>();
+  return (schema) => {
+    const known = made.get(schema) ?? change(schema);
+    made.set(schema, known);
+    return known;
+  };
+}
+
+/** The schema with any value where an id may be of any form. */
+const withoutLenientIds = once((schema) => mapSchema(schema, (part) => (UNKNOWN_ID in part ? {} : part)));
+
 /** The schema with a demand on every text that both databases can keep it as it is. */
-const withStorableText = (schema: JsonSchema): JsonSchema =>
-  mapSchema(schema, (part) => (typesOf(part).includes('string') ? { ...part, storable: true } : part));
+const withStorableText = once((schema) =>
+  mapSchema(schema, (part) => (typesOf(part).includes('string') ? { ...part, storable: true } : part)),
+);
 
 /** The schema with nothing but its JSON types. */
-const typesOnly = (schema: JsonSchema): JsonSchema =>
+const typesOnly = once((schema) =>
   mapSchema(schema, (part) => {
     const { type, items, additionalProperties, anyOf, oneOf, allOf } = part;
     const properties = part['properties'] as Record<string, JsonSchema> | undefined;
@@ -229,7 +243,8 @@ const typesOnly = (schema: JsonSchema): JsonSchema =>
       allOf,
     };
     return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
-  });
+  }),
+);
 
 const orNull = (properties: Record<string, JsonSchema>) =>
   Object.fromEntries(

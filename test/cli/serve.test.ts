@@ -180,6 +180,16 @@ describe('commands on a database that a server has open', () => {
     expect(await statusFor(other.token)).toBe(200);
     await server.stop();
   });
+
+  it.runIf(engine() === 'postgres')('say so when the database is not there', async () => {
+    const url = new URL(assay.database.databaseUrl ?? '');
+    url.pathname = '/nosuchdatabase';
+    const { code, stderr } = await assay.run(['organization', 'list'], {
+      env: { ASSAY_DATABASE_URL: url.href },
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^assay: PostgreSQL at \S+ has no database "nosuchdatabase"\. .*\n$/);
+  });
 });
 
 describe('assay backup', () => {

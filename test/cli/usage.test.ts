@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
-import { engine } from '../harness/server.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
 let assay: CommandLine;
@@ -137,15 +136,5 @@ describe('a command that cannot do its work', () => {
     expect(stderr).toBe(
       'assay: PostgreSQL at 127.0.0.1:1 does not answer (ECONNREFUSED). Check ASSAY_DATABASE_URL, and that it runs.\n',
     );
-  });
-
-  it.runIf(engine() === 'postgres')('says so when the database is not there', async () => {
-    const url = new URL(assay.database.databaseUrl ?? '');
-    url.pathname = '/nosuchdatabase';
-    const { code, stderr } = await assay.run(['organization', 'list'], {
-      env: { ASSAY_DATABASE_URL: url.href },
-    });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^assay: PostgreSQL at \S+ has no database "nosuchdatabase"\. .*\n$/);
   });
 });

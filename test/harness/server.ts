@@ -1,4 +1,6 @@
 import type {} from '@fastify/swagger';
+import { Agent, request as askHttp } from 'node:http';
+import { brotliDecompressSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { inject } from 'vitest';
 import { buildApp } from '../../src/app.ts';
@@ -89,32 +91,65 @@ function checkOf(app: FastifyInstance, { areas }: Config): ReturnType<typeof ans
   return check;
 }
 
+/** Connections are used again, as those of a browser are. */
+const agent = new Agent({ keepAlive: true });
+
 /** Sends one request, without following redirects. */
-export async function send(
+export function send(
   origin: string,
   method: string,
   path: string,
   { token, headers = {}, body, raw, bytes }: RequestOptions = {},
 ): Promise<TestResponse> {
   const content = bytes ?? raw ?? (body === undefined ? undefined : JSON.stringify(body));
-  const response = await fetch(origin + path, {
-    method,
-    redirect: 'manual',
-    headers: {
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(content === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(content === undefined ? {} : { body: content }),
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(origin);
+    const sent = askHttp({
+      agent,
+      hostname,
+      port,
+      method,
+      path,
+      headers: {
+        accept: '*/*',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(content === undefined
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
+        ...headers,
+      },
+    });
+    sent.on('error', reject);
+    sent.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        try {
+          const whole = Buffer.concat(chunks);
+          const isPacked = response.headers['content-encoding'] === 'br';
+          const text = (isPacked ? brotliDecompressSync(whole) : whole).toString();
+          const isJson = /[/+]json(?:;|$)/.test(response.headers['content-type'] ?? '');
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: headersOf(response.rawHeaders),
+            text,
+            body: isJson && text !== '' ? JSON.parse(text) : undefined,
+          });
+        } catch (error) {
+          reject(error as Error);
+        }
+      });
+    });
+    sent.end(content);
   });
-  const text = await response.text();
-  const isJson = /[/+]json(?:;|$)/.test(response.headers.get('content-type') ?? '');
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: isJson && text !== '' ? JSON.parse(text) : undefined,
-  };
+}
+
+function headersOf(raw: readonly string[]): Headers {
+  const headers = new Headers();
+  for (let index = 0; index < raw.length; index += 2)
+    headers.append(raw[index] as string, raw[index + 1] as string);
+  return headers;
 }
 
 /** The engine that this run is for. */

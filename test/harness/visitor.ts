@@ -1,4 +1,4 @@
-import type { TestServer } from './server.ts';
+import { send, type TestServer } from './server.ts';
 
 export interface Visit {
   status: number;
@@ -28,15 +28,16 @@ export interface Visitor {
 export function newVisitor({ origin }: Pick<TestServer, 'origin'>): Visitor {
   const cookies = new Map<string, string>();
 
-  const visit = async (path: string, init: RequestInit): Promise<Visit> => {
+  const visit = async (
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    raw?: string,
+  ): Promise<Visit> => {
     const url = new URL(path, origin);
-    const response = await fetch(url, {
-      ...init,
-      redirect: 'manual',
-      headers: {
-        ...(init.headers as Record<string, string>),
-        cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
-      },
+    const response = await send(url.origin, method, url.pathname + url.search, {
+      headers: { ...headers, cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+      raw,
     });
     for (const cookie of response.headers.getSetCookie()) {
       const [pair = ''] = cookie.split(';');
@@ -48,20 +49,21 @@ export function newVisitor({ origin }: Pick<TestServer, 'origin'>): Visitor {
     return {
       status: response.status,
       headers: response.headers,
-      text: await response.text(),
+      text: response.text,
       location: location === null ? undefined : new URL(location, url).href,
     };
   };
 
   const visitor: Visitor = {
     cookies,
-    get: (path, headers = {}) => visit(path, { headers }),
+    get: (path, headers = {}) => visit('GET', path, headers),
     post: (path, fields, headers = {}) =>
-      visit(path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
-        body: new URLSearchParams(fields).toString(),
-      }),
+      visit(
+        'POST',
+        path,
+        { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+        new URLSearchParams(fields).toString(),
+      ),
     async open(path) {
       let url = new URL(path, origin).href;
       let page = await visitor.get(url);

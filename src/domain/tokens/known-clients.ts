@@ -5,6 +5,7 @@ import { tokenAccount, type TokenAccount } from './token-accounts.ts';
 import { type Changes, credentialChanges } from './credentials.ts';
 import { clientById, type OAuthClient } from './oauth-clients.ts';
 
+/** Counted one by one: what has a largest number of entries takes the memory for all of them at once. */
 const MAX_CLIENTS = 10_000;
 
 /** A client, and the account that it acts as; without one when that is banned or gone. */
@@ -16,7 +17,10 @@ export interface KnownClient extends OAuthClient {
 export class KnownClients {
   readonly #db: Database;
   readonly #changes: SharedQuestion<Changes>;
-  readonly #known = new LRUCache<string, { client: KnownClient; changes: number }>({ max: MAX_CLIENTS });
+  readonly #known = new LRUCache<string, { client: KnownClient; changes: number }>({
+    maxSize: MAX_CLIENTS,
+    sizeCalculation: () => 1,
+  });
 
   constructor(db: Database) {
     this.#db = db;

@@ -24,6 +24,7 @@ import {
   type TokenUse,
 } from './credentials.ts';
 
+/** Counted one by one: what has a largest number of entries takes the memory for all of them at once. */
 const MAX_TOKENS = 50_000;
 const FLUSH_MILLISECONDS = 5_000;
 /** The least time between two questions for tokens that come from where bad ones do. */
@@ -71,7 +72,7 @@ export class TokenCache {
   readonly #db: Database;
   readonly #keys: Keys;
   readonly #external: ExternalIssuer | undefined;
-  readonly #entries = new LRUCache<string, Entry>({ max: MAX_TOKENS });
+  readonly #entries = new LRUCache<string, Entry>({ maxSize: MAX_TOKENS, sizeCalculation: () => 1 });
   #uses = new Map<string, TokenUse>();
   readonly #timer: NodeJS.Timeout;
   readonly #suspects = new PacedQuestion(
