@@ -54,7 +54,6 @@ export async function startTestServer(
   const log = { write: (line: string) => void lines.push(line) };
   const context = await openContext(config, log);
   context.clock = clock;
-  await context.db.migrate();
   const app = await buildApp(context);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const address = app.server.address();
