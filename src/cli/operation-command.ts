@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { addCommand, type AssayCommand, nameInputs } from './command.ts';
 import { type DescribedOperation, membersOf, type Parameter, resolved, rowSchemaOf } from './description.ts';
-import { type Flag, flagsOf, kebab, valuesOf } from './operation-flags.ts';
+import { asTyped, type Flag, flagsOf, kebab, valuesOf } from './operation-flags.ts';
 import { isDownload, runOperation, type RunFlags, type Verb } from './operation-run.ts';
 import { printableArgument } from './output.ts';
 import { serverOf } from './place.ts';
@@ -23,7 +23,7 @@ export function addOperation(family: Command, name: string, verb: Verb, operatio
   const flags = verb.body === undefined ? flagsOf(operation) : [];
   const command = addCommand(family, usage, {
     description: verb.description ?? operation.summary,
-    ...notesOf(verb, operation),
+    ...notesOf(verb, operation, flags),
     examples:
       verb.example === undefined ? examplesOf(family, name, operation, path, flags, verb) : [[verb.example]],
     inputs: verb.ofPerson === true ? { id: 'user' } : {},
@@ -171,10 +171,14 @@ function requireAll(
 const WIDTH = 110;
 const OF_PERSON = 'USER is an e-mail address, an id or a uid.';
 
-function notesOf({ body, ofPerson }: Verb, { description }: DescribedOperation): { notes?: string } {
+function notesOf(
+  { body, ofPerson }: Verb,
+  { description }: DescribedOperation,
+  flags: readonly Flag[],
+): { notes?: string } {
   const notes = [
     ...(ofPerson === true ? [OF_PERSON] : []),
-    ...(body === undefined ? [wrap(description)] : []),
+    ...(body === undefined ? [wrap(asTyped(description, flags))] : []),
   ];
   return notes.length === 0 ? {} : { notes: notes.join('\n') };
 }

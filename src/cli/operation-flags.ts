@@ -43,7 +43,17 @@ export function flagsOf(operation: DescribedOperation): Flag[] {
         option: optionOf(plainName(parameter), { description, ...schema } as Schema, must),
       };
     });
-  return [...ofBody, ...ofQuery].flatMap((flag) => [flag, ...negationOf(flag, method, members)]);
+  const flags = [...ofBody, ...ofQuery];
+  for (const { option } of flags) option.description = asTyped(option.description, flags);
+  return flags.flatMap((flag) => [flag, ...negationOf(flag, method, members)]);
+}
+
+/** @returns a text of the description in which `parts` of the request are called as one types them */
+export function asTyped(text: string, flags: readonly Flag[]): string {
+  return text.replace(/`([A-Za-z_]+)`/g, (said, word: string) => {
+    const long = flags.find(({ name, option }) => name === word && !option.negate)?.option.long;
+    return typeof long === 'string' ? `\`${long}\`` : said;
+  });
 }
 
 /** `filter[status_id][]` is `status_id` to people. */

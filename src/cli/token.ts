@@ -11,6 +11,7 @@ import { requireUser } from './user.ts';
 
 interface CreateOptions extends CommonOptions {
   user: string;
+  name?: string;
   scopes?: string[];
   /** Milliseconds. */
   expires?: number;
@@ -44,6 +45,7 @@ export function registerToken(program: Command): void {
     ],
   })
     .requiredOption('--user <user>', 'whose token it is: an e-mail address, an id or a uid')
+    .option('--name <text>', 'what it is for; required on a server')
     .addOption(scopesOption('scopes, separated by spaces; all that the account may hold unless told'))
     .addOption(
       new Option(
@@ -53,7 +55,7 @@ export function registerToken(program: Command): void {
     )
     .option('--allow-ip <cidr...>', 'addresses or CIDR blocks that may use it; all unless told')
     .option('--jwt', 'make a JWT access token instead of a personal access token')
-    .action(({ user, scopes, expires, allowIp, jwt, json, ...flags }: CreateOptions) =>
+    .action(({ user, name, scopes, expires, allowIp, jwt, json, ...flags }: CreateOptions) =>
       withContext(flags, async ({ db, keys, clock }) => {
         const { id: userId, email, banned } = await requireUser(db.read, user);
         if (banned) throw new Refusal(`${email} is banned and can have no token.`);
@@ -65,6 +67,7 @@ export function registerToken(program: Command): void {
           issueToken(tx, commandLine(now), keys, {
             userId,
             kind,
+            ...(name === undefined ? {} : { name }),
             scopes,
             expiresAt,
             allowedAddresses: allowIp,
@@ -86,6 +89,7 @@ export function registerToken(program: Command): void {
     withContext(flags, async ({ db }) => {
       const tokens = (await listTokens(db.read)).map((token) => ({
         id: token.id,
+        name: token.name,
         kind: token.kind,
         user: token.email,
         scopes: token.scopes,
@@ -103,6 +107,7 @@ export function registerToken(program: Command): void {
           tokens,
           {
             ID: (row) => row.id,
+            NAME: (row) => row.name,
             KIND: (row) => row.kind,
             USER: (row) => row.user,
             EXPIRES: (row) => row.expires_at ?? 'never',

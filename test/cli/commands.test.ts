@@ -249,6 +249,7 @@ describe('assay token', () => {
     const listed = (await assay.json('token', 'list')).find((one: { id: string }) => one.id === token.id);
     expect(listed).toEqual({
       id: token.id,
+      name: null,
       kind: 'personal',
       user: email,
       scopes: 'api tag_lw tag_lr asset_client_lw asset_lr',
@@ -265,6 +266,18 @@ describe('assay token', () => {
     ]) {
       expect((await assay.run(args)).stdout).not.toContain(token.token);
     }
+  });
+
+  it('gives it the name that is told', async () => {
+    const { email } = await newUser('--organization', 'acme');
+    const { id } = await assay.json('token', 'create', '--user', email, '--name', ' nightly sync ');
+    const listed = (await assay.json('token', 'list')).find((one: { id: string }) => one.id === id);
+    expect(listed).toMatchObject({ name: 'nightly sync', user: email });
+    expect((await assay.run(['token', 'list'])).stdout).toMatch(/^ID +NAME +KIND/);
+    expect(await assay.run(['token', 'create', '--user', email, '--name', ' '])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--name'),
+    });
   });
 
   it.each([

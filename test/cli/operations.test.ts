@@ -48,6 +48,17 @@ describe('The commands that are made from the operations', () => {
   });
 });
 
+describe('The help of a command', () => {
+  it('names options as they are typed, and says where one is required', async () => {
+    const help = async (...command: string[]) =>
+      (await assay.run([...command, '--help'])).stdout.replace(/\s+/g, ' ');
+    expect(await help('user', 'create')).toContain('With `--last-name`, in place of `--name`.');
+    expect(await help('vulnerability', 'update')).toContain('Together with `--tag-list` the tags to be');
+    expect(await help('session', 'update')).toContain('`--ended-at` stops one that runs');
+    expect(await help('token', 'create')).toContain('what it is for; required on a server');
+  });
+});
+
 describe('On the data folder, a command', () => {
   it('creates, changes, lists and deletes as the operator, without a token', async () => {
     const organization = (await assay.json('organization', 'list'))[0].id as number;

@@ -136,7 +136,7 @@ const NewUserBody = Type.Object(
       Type.String({
         maxLength: MAX_TEXT,
         examples: ['Ada'],
-        description: 'With last_name, in place of name.',
+        description: 'With `last_name`, in place of `name`.',
       }),
     ),
     last_name: Type.Optional(Type.String({ maxLength: MAX_TEXT, examples: ['Lovelace'] })),

@@ -241,6 +241,7 @@ export async function listTokens(db: Reader) {
     .innerJoin('users', 'users.id', 'tokens.user_id')
     .select([
       'tokens.id',
+      'tokens.name',
       'tokens.kind',
       'users.email',
       'tokens.scopes',
