@@ -102,13 +102,14 @@ export function send(
 ): Promise<TestResponse> {
   const content = bytes ?? raw ?? (body === undefined ? undefined : JSON.stringify(body));
   return new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(origin);
+    // As a browser writes it, with escapes for what is not ASCII.
+    const { hostname, port, pathname, search } = new URL(origin + path);
     const sent = askHttp({
       agent,
       hostname,
       port,
       method,
-      path,
+      path: pathname + search,
       headers: {
         accept: '*/*',
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
