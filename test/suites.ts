@@ -48,6 +48,7 @@ export const ON_SQLITE_ALONE = [
   'test/cli/user-links.test.ts',
   'test/client/generators.test.ts',
   'test/db/sqlite-checkpoints.test.ts',
+  'test/db/sqlite-pace.test.ts',
   'test/db/sqlite-threads.test.ts',
   'test/http/bodies.test.ts',
   'test/http/common-errors.test.ts',

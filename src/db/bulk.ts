@@ -11,6 +11,17 @@ export type Row = readonly Value[];
 const STATEMENT_SIZES = [200, 20, 1];
 /** So many rows of numbers alone go as JSON in one statement on SQLite, which else keeps what each statement changes. */
 const MANY_NUMBERS = 400;
+/** Of how many a statement is: on SQLite one about all of a large request would hold the event loop for too long. */
+const AT_ONCE = 2_000;
+
+/**
+ * Takes a list apart for statements about each piece of it.
+ * @param size of a piece, at least one
+ */
+export function* piecesOf<T>(list: readonly T[], size = AT_ONCE): Generator<readonly T[]> {
+  for (let start = 0; start < list.length; start += Math.max(1, size))
+    yield list.slice(start, start + Math.max(1, size));
+}
 
 /**
  * An insert of any number of rows, as fast as the engine takes them: SQLite wants many rows of bound parameters in a
@@ -35,7 +46,7 @@ export function prepareInsert(
   const fromJson = `${target} select ${names.map((_name, index) => `value ->> ${index}`).join(', ')} from json_each(?) where true ${conflict}`;
   async function insertIntoSqlite(tx: Transaction, rows: readonly Row[]): Promise<void> {
     if (numbersAlone && rows.length >= MANY_NUMBERS) {
-      await tx.executeQuery(CompiledQuery.raw(fromJson, [rows]));
+      for (const some of piecesOf(rows)) await tx.executeQuery(CompiledQuery.raw(fromJson, [some]));
       return;
     }
     let start = 0;

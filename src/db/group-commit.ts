@@ -69,7 +69,11 @@ export class GroupCommit {
     // Requests that arrived in the same turn of the event loop join the first group.
     await nextTurn();
     try {
-      while (this.#waiting.length > 0) await this.#commitGroup();
+      while (this.#waiting.length > 0) {
+        await this.#commitGroup();
+        // What the group has made is answered, and others are, before the next one takes its time.
+        await nextTurn();
+      }
     } finally {
       this.#running = undefined;
     }

@@ -9,6 +9,7 @@ import { GroupCommit } from './group-commit.ts';
 import { isCurrent, migrate } from './migrate.ts';
 import type { Tables } from './schema.ts';
 import { CHECKPOINT_FRAMES, Checkpoints } from './sqlite-checkpoints.ts';
+import { Pace, PacedDialect } from './sqlite-pace.ts';
 import { dialectOf, ReadingThreads } from './sqlite-threads.ts';
 
 const MAX_PREPARED_STATEMENTS = 500;
@@ -47,7 +48,8 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   reader.exec('pragma temp_store = memory');
 
   const statements = new StatementCache(writer);
-  const write = new Kysely<Tables>({ dialect: new SqliteDialect({ database: statements }) });
+  const pace = new Pace();
+  const write = new Kysely<Tables>({ dialect: new PacedDialect({ database: statements }, pace) });
   const readStatements = new StatementCache(reader);
   const read = new Kysely<Tables>({ dialect: new SqliteDialect({ database: readStatements }) });
 
@@ -62,18 +64,27 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
 
   const begin = () => beginImmediate(writer, config.timeout);
   const groupCommit = new GroupCommit({
-    begin,
-    savepoint: () => statements.run('savepoint unit'),
+    async begin() {
+      await begin();
+      pace.begin();
+    },
+    savepoint() {
+      pace.nextUnit();
+      statements.run('savepoint unit');
+    },
     release: () => statements.run('release unit'),
-    undo: () => {
+    undo() {
+      pace.nextUnit();
       statements.run('rollback to unit');
       statements.run('release unit');
     },
-    commit: () => {
+    commit() {
+      pace.nextUnit();
       statements.run('commit');
       checkpoints?.afterCommit();
     },
-    rollback: () => {
+    rollback() {
+      pace.nextUnit();
       if (writer.isTransaction) statements.run('rollback');
     },
     inTransaction: () => writer.isTransaction,

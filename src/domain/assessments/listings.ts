@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Act, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
-import { prepareInsert } from '../../db/bulk.ts';
+import { piecesOf, prepareInsert } from '../../db/bulk.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { holdingRows, isOneOf, unindexed, unpackRows, wide } from '../../db/portable.ts';
 import { prepare, prepareUnread, prepareWrite } from '../../db/prepared.ts';
@@ -149,18 +149,16 @@ export async function changeListingAssets(
     : [];
   if (listing === undefined) throw missing('listing');
   if (plan.size === 0) return;
-  const assets = await reachableAssets(reach)(tx, {
-    ...parameters,
-    organization: listing.organization_id,
-    // In the order of their index, which is then read in one go.
-    uids: [...plan.keys()].sort(),
-  });
-  await grant(
-    tx,
-    act,
-    listing,
-    unpackRows(['id', 'uid'], assets).map(({ id, uid }) => ({ id, uid, rules: plan.get(uid) })),
-  );
+  const wishes: Wish[] = [];
+  // In the order of their index, which is then read in one go.
+  for (const uids of piecesOf([...plan.keys()].sort())) {
+    const organization = listing.organization_id;
+    const assets = await reachableAssets(reach)(tx, { ...parameters, organization, uids });
+    wishes.push(
+      ...unpackRows(['id', 'uid'], assets).map((asset) => ({ ...asset, rules: plan.get(asset.uid) })),
+    );
+  }
+  await grant(tx, act, listing, wishes);
 }
 
 /**
@@ -209,8 +207,8 @@ export async function listNewAssets(
 /** Makes the wishes, which are sorted by uid, true in the listing that this unit of work holds. */
 async function grant(tx: Transaction, act: Act, listing: Listing, wishes: readonly Wish[]): Promise<void> {
   const [before, after] = [new ToldAssets(), new ToldAssets()];
-  for (let start = 0; start < wishes.length; start += MAX_ASSETS_AT_ONCE) {
-    const changes = await grantSome(tx, listing, wishes.slice(start, start + MAX_ASSETS_AT_ONCE));
+  for (const some of piecesOf(wishes, MAX_ASSETS_AT_ONCE)) {
+    const changes = await grantSome(tx, listing, some);
     before.add(changes.map(({ uid, from }) => [uid, from]));
     after.add(changes.map(({ uid, to }) => [uid, to]));
   }

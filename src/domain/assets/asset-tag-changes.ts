@@ -1,4 +1,5 @@
 import type { Caller } from '../../auth/callers.ts';
+import { piecesOf } from '../../db/bulk.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { holdingRows, isOneOf, nameKey } from '../../db/portable.ts';
 import { prepare, prepareChange, prepareUnread, prepareWrite } from '../../db/prepared.ts';
@@ -111,6 +112,8 @@ const entitiesOf = prepare<{ tags: readonly number[] }, { tag_id: number; uid: s
     .orderBy('assets.id'),
 );
 
+const TAGS_AT_ONCE = 50;
+
 const deleteTags = prepareUnread<{ tags: readonly number[] }>((tx, p) =>
   tx.deleteFrom('asset_tags').where(({ ref }) => isOneOf(tx, ref('id'), p.tags)),
 );
@@ -173,7 +176,8 @@ export async function deleteAssetTags(
   const entities = new Map<number, string[]>(ids.map((id) => [id, []]));
   if (pairs <= MAX_PAIRS_TOLD)
     for (const row of await entitiesOf(tx, { tags: ids })) entities.get(row.tag_id)?.push(row.uid);
-  await deleteTags(tx, { tags: ids });
+  // With them goes what is tagged.
+  for (const some of piecesOf(ids, TAGS_AT_ONCE)) await deleteTags(tx, { tags: some });
   await recordChanges(
     tx,
     tags.map(({ id, uid, name }) => ({

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { piecesOf } from '../../db/bulk.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { isOneOf, unindexed } from '../../db/portable.ts';
 import { prepare, prepareWrite } from '../../db/prepared.ts';
@@ -100,8 +101,8 @@ export async function changeAssetTaggings(
   const tagIds = [...tags.values()];
   // No asset is in both, so neither waits for the other.
   const [attached, detached] = await Promise.all([
-    toAttach.length === 0 ? [] : attachPairs(tx, { tags: tagIds, assets: toAttach }),
-    toDetach.length === 0 ? [] : detachPairs(tx, { tags: tagIds, assets: toDetach }),
+    changePairs(attachPairs, tx, tagIds, toAttach),
+    changePairs(detachPairs, tx, tagIds, toDetach),
   ]);
   if (attached.length === 0 && detached.length === 0) return;
   const tagUids = new Map([...tags].map(([uid, id]) => [id, uid]));
@@ -117,6 +118,22 @@ export async function changeAssetTaggings(
     before: { detached: told(detached) },
     after: { attached: told(attached) },
   });
+}
+
+/** So many pairs a statement, see `piecesOf`. */
+const PAIRS_AT_ONCE = 2_000;
+
+async function changePairs(
+  change: typeof attachPairs,
+  tx: Transaction,
+  tags: readonly number[],
+  assets: readonly number[],
+): Promise<Pair[]> {
+  const pairs: Pair[] = [];
+  if (assets.length === 0) return pairs;
+  for (const some of piecesOf(tags, Math.floor(PAIRS_AT_ONCE / assets.length)))
+    pairs.push(...(await change(tx, { tags: some, assets })));
+  return pairs;
 }
 
 /** The entities of each tag; of many pairs their number and a digest. */

@@ -1,5 +1,6 @@
 import type { Act, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
+import { piecesOf } from '../../db/bulk.ts';
 import { type Transaction, WriteConflict } from '../../db/engine.ts';
 import { isOneOf, unindexed } from '../../db/portable.ts';
 import { prepare, prepareChange } from '../../db/prepared.ts';
@@ -83,12 +84,16 @@ export async function updateCriticality(
       value: organizationUid,
     });
   }
-  const assets = await assetsToChange(reach)(tx, {
-    ...parameters,
-    organization: organization.id,
-    uids: assetUids,
-    criticality,
-  });
+  const assets = [];
+  for (const uids of piecesOf([...new Set(assetUids)]))
+    assets.push(
+      ...(await assetsToChange(reach)(tx, {
+        ...parameters,
+        organization: organization.id,
+        uids,
+        criticality,
+      })),
+    );
   if (assets.length === 0) return 0;
 
   const byPrevious = new Map<string, { ids: number[]; uids: string[] }>();
@@ -99,7 +104,9 @@ export async function updateCriticality(
     same.uids.push(asset.uid);
   }
   for (const [previous, { ids }] of byPrevious) {
-    const changed = await setCriticality(tx, { ids, previous, criticality, now });
+    let changed = 0;
+    for (const some of piecesOf(ids))
+      changed += await setCriticality(tx, { ids: some, previous, criticality, now });
     // Only what the audit log tells may be replaced.
     if (changed !== ids.length) throw new WriteConflict('The assets are being changed by someone else.');
   }

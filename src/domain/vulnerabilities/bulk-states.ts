@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
+import { piecesOf } from '../../db/bulk.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { holdingRows, isOneOf } from '../../db/portable.ts';
 import { listingWithin, reachOfAccount, reachParameters } from '../shared/reach.ts';
@@ -40,8 +41,8 @@ export const MORE_AT_ONCE = 500;
 
 /** @returns the list in pieces, with a turn of the event loop behind each */
 export async function* inPieces<T>(list: readonly T[], size = AT_ONCE): AsyncGenerator<readonly T[]> {
-  for (let start = 0; start < list.length; start += size) {
-    yield list.slice(start, start + size);
+  for (const some of piecesOf(list, size)) {
+    yield some;
     await nextTurn();
   }
 }

@@ -24,7 +24,7 @@ export async function writeStates(
   tagNames: ReadonlyMap<number, string>,
 ): Promise<void> {
   const told = tellingOnce(tagNames);
-  const { alike, others } = findAlike(changes);
+  const { alike, others } = await findAlike(changes);
   for (const group of alike) await writeAlike(tx, act, group, told);
   for await (const some of inPieces(others)) {
     await updateRows(tx, act, some);
@@ -49,26 +49,29 @@ export async function writeStates(
 const MIN_ALIKE = 20;
 
 /** @returns groups whose members change in the same way, and those that are in no large one */
-function findAlike(changes: readonly StateChange[]): { alike: StateChange[][]; others: StateChange[] } {
+async function findAlike(
+  changes: readonly StateChange[],
+): Promise<{ alike: StateChange[][]; others: StateChange[] }> {
   const groups = new Map<string, StateChange[]>();
-  for (const change of changes) {
-    const { held, after } = change;
-    const moves = held.state.statusId !== after.statusId && [after.statusSetAt, after.closedAt];
-    const key = JSON.stringify([
-      held.organizationId,
-      sideOf(change, held.state),
-      sideOf(change, after),
-      moves,
-    ]);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [change]);
-    else group.push(change);
-  }
+  for await (const some of inPieces(changes, MORE_AT_ONCE))
+    for (const change of some) {
+      const key = whatChanges(change);
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [change]);
+      else group.push(change);
+    }
   const all = [...groups.values()];
   return {
     alike: all.filter(({ length }) => length >= MIN_ALIKE),
     others: all.filter(({ length }) => length < MIN_ALIKE).flat(),
   };
+}
+
+/** @returns the same of those that change in the same way, and of no others */
+function whatChanges(change: StateChange): string {
+  const { held, after } = change;
+  const moves = held.state.statusId !== after.statusId && [after.statusSetAt, after.closedAt];
+  return JSON.stringify([held.organizationId, sideOf(change, held.state), sideOf(change, after), moves]);
 }
 
 const insertTagging = prepareInsertAlike(
