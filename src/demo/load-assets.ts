@@ -1,6 +1,6 @@
 import type { Transaction } from '../db/engine.ts';
 import { changeListingAssets, planListingChange } from '../domain/assessments/listings.ts';
-import { createAssetTags } from '../domain/assets/asset-tags.ts';
+import { createAssetTags, planAssetTags } from '../domain/assets/asset-tags.ts';
 import { createAsset, type NewAsset } from '../domain/assets/assets.ts';
 import { TAG_SCOPES } from '../auth/scopes.ts';
 import type { Chance } from './chance.ts';
@@ -100,16 +100,13 @@ export async function loadAssets(
       })),
     }),
   );
-  const tags = await createAssetTags(
-    tx,
-    { ...act, accepted: TAG_SCOPES },
-    organization.uid,
-    ASSET_TAGS.map((name, index) => ({
-      name,
-      assets: created.filter((_asset, place) => place % (index + 3) === 0).map(({ uid }) => uid),
-    })),
-    uids?.tags && { tagUids: uids.tags },
-  );
+  const tagAct = { ...act, accepted: TAG_SCOPES };
+  const newTags = ASSET_TAGS.map((name, index) => ({
+    name,
+    assets: created.filter((_asset, place) => place % (index + 3) === 0).map(({ uid }) => uid),
+  }));
+  const plan = await planAssetTags(tx, tagAct, organization.uid, newTags, uids?.tags);
+  const tags = await createAssetTags(tx, tagAct, organization.uid, newTags, plan);
   return {
     assetTag: { uid: tags[0]?.uid ?? '' },
     assets: { host: host.uid, webapp: webapp.uid, clientOnly: clientOnly.uid, bossOnly: bossOnly.uid },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { operator } from '../../src/auth/callers.ts';
 import { TAG_SCOPES } from '../../src/auth/scopes.ts';
-import { createAssetTags, knowAssets } from '../../src/domain/assets/asset-tags.ts';
+import { createAssetTags, planAssetTags } from '../../src/domain/assets/asset-tags.ts';
 import { expectProblem, expectSimpleError } from '../harness/problems.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
@@ -251,18 +251,20 @@ describe('Operation 8: create asset tags', () => {
       const own = await newAsset();
       const theirs = (await world.asset({ organization: other })).uid;
       const tags = [{ name: 'late', assets: [own, theirs] }];
-      const known = await knowAssets(db.read, act, group, tags);
-      expect([...known.keys()].sort()).toEqual([own, theirs].sort());
+      const plan = await planAssetTags(db.read, act, group, tags);
+      expect(plan.assetIds).toHaveLength(2);
 
       const faults = (...properties: string[]) => ({
         kind: 'invalid',
         faults: properties.map((property) => expect.objectContaining({ property })),
       });
-      const make = () => db.write((tx) => createAssetTags(tx, act, group, tags, { known }));
+      const make = () => db.write((tx) => createAssetTags(tx, act, group, tags, plan));
       await db.write((tx) =>
         tx
           .deleteFrom('organization_group_members')
-          .where('organization_id', '=', known.get(theirs)?.organization_id ?? 0)
+          .where(({ eb, selectFrom }) =>
+            eb('organization_id', 'in', selectFrom('organizations').select('id').where('uid', '=', other)),
+          )
           .execute(),
       );
       await expect(make()).rejects.toMatchObject(faults('tags.0.assets.1'));

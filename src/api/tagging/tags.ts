@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import { STRICT_TAG_SCOPES, TAG_SCOPES } from '../../auth/scopes.ts';
 import type { Context } from '../../context.ts';
 import { changeAssetTaggings } from '../../domain/assets/asset-taggings.ts';
-import { type AssetTag, createAssetTags, knowAssets } from '../../domain/assets/asset-tags.ts';
+import { type AssetTag, createAssetTags, planAssetTags } from '../../domain/assets/asset-tags.ts';
+import { Failure } from '../../domain/shared/failure.ts';
 import { AREAS } from '../../http/areas.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_TEXT, nameText } from '../../http/schemas.ts';
@@ -142,9 +143,13 @@ const declareCreateAssetTags = (context: Context) => {
         assets: entities?.map(({ uid }) => uid) ?? [],
       }));
       const self = `${addresses.clientBaseUrl}${AREAS.tagging.prefix}/v1.0/organizations/${orgUid}/tags`;
-      const known = await knowAssets(db.readLong, act(), orgUid, newTags);
+      // What is wrong with it is told by the unit of work, before which a repeat has its answer.
+      const plan = await planAssetTags(db.readLong, act(), orgUid, newTags).catch((error: unknown) => {
+        if (error instanceof Failure) return undefined;
+        throw error;
+      });
       return change(async (tx) => {
-        const tags = await createAssetTags(tx, act(), orgUid, newTags, { known });
+        const tags = await createAssetTags(tx, act(), orgUid, newTags, plan);
         return withHeaders(
           { tags: tags.map(assetTagBody) },
           {

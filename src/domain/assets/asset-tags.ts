@@ -41,107 +41,132 @@ const insertTaggings = prepareInsertGroups(
 
 const newTagUid = () => randomBytes(6).toString('hex');
 
-/** Assets by their uid, as they were before a unit of work began. */
-export type KnownAssets = ReadonlyMap<string, Entity>;
-
-/**
- * Looks up what new tags are attached to before the unit of work that makes them: there it would keep others from
- * writing for a third of the time.
- */
-export async function knowAssets(
-  db: Reader,
-  act: TagAct,
-  orgUid: string,
-  newTags: readonly NewAssetTag[],
-): Promise<KnownAssets> {
-  const reach = reachOfCaller(act.actor, act.accepted);
-  const owner = await findOwner(db, act.actor, reach, orgUid);
-  return owner === undefined ? new Map() : assetsWithin(db, act.actor, reach, owner, uidsOf(newTags));
+/** What becomes of a request for new tags, worked out. */
+export interface AssetTagPlan {
+  owner: Owner;
+  tags: readonly PlannedTag[];
+  /** Of all assets that get one of the tags, ascending. */
+  assetIds: readonly number[];
 }
 
-const uidsOf = (newTags: readonly NewAssetTag[]) => newTags.flatMap(({ assets = [] }) => assets);
+interface PlannedTag {
+  uid: string;
+  name: string;
+  /** The uids of its assets, each once. */
+  assets: string[];
+  /** The ids of these by their organization, of which a group of organizations has several. */
+  ids: ReadonlyMap<number, number[]>;
+  /** What the audit log has of it. */
+  told: object;
+}
 
-/** @returns what the tags are attached to: what is known of it when that still holds */
-async function findAssets(
+/**
+ * Works out what new tags are and what they are attached to. Done before the unit of work that makes them, it does not
+ * keep others from writing.
+ * @param tagUids of the tags, in their order; each of its own where one is absent
+ * @throws Failure `invalid` for a bad or repeated name and for an unknown asset, `missing` for the organization
+ */
+export async function planAssetTags(
+  db: Reader,
+  { actor: caller, accepted }: TagAct,
+  orgUid: string,
+  newTags: readonly NewAssetTag[],
+  tagUids: readonly string[] = [],
+): Promise<AssetTagPlan> {
+  refuseBadNames(newTags);
+  const reach = reachOfCaller(caller, accepted);
+  const owner = await findOwner(db, caller, reach, orgUid);
+  if (owner === undefined) throw missing('organization');
+  const wanted = newTags.map(({ assets: uids = [] }) => uids);
+  const assets = await assetsWithin(db, caller, reach, owner, wanted.flat());
+  requireAssets(
+    assets,
+    wanted.map((uids, tag) => ({ uids, property: (index) => `tags.${tag}.assets.${index}` })),
+  );
+  const unique = wanted.map((uids) => [...new Set(uids)]);
+  const pairs = unique.reduce((sum, uids) => sum + uids.length, 0);
+  return {
+    owner,
+    tags: newTags.map(({ name }, index): PlannedTag => {
+      const uids = unique[index] ?? [];
+      return {
+        uid: tagUids[index] ?? newTagUid(),
+        name: name.trim(),
+        assets: uids,
+        ids: byOrganization(uids, assets),
+        told: { name: name.trim(), ...entitiesTold(uids, pairs) },
+      };
+    }),
+    assetIds: Array.from(assets.values(), ({ id }) => id).sort((one, other) => one - other),
+  };
+}
+
+/** @returns whether the caller reaches all that was planned with, still */
+async function holds(
   tx: Transaction,
   { actor: caller, accepted }: TagAct,
-  owner: Owner,
-  newTags: readonly NewAssetTag[],
-  known: KnownAssets,
-): Promise<KnownAssets> {
+  orgUid: string,
+  { owner, assetIds }: AssetTagPlan,
+): Promise<boolean> {
   const reach = reachOfCaller(caller, accepted);
-  const uids = uidsOf(newTags);
-  const holds = uids.every((uid) => known.has(uid)) && (await areWithin(tx, caller, reach, owner, known));
-  return holds ? known : assetsWithin(tx, caller, reach, owner, uids);
+  const found = await findOwner(tx, caller, reach, orgUid);
+  return found?.id === owner.id && (await areWithin(tx, caller, reach, owner, assetIds));
 }
 
 /**
  * Creates tags under an organization or a group of organizations, and attaches them; all or nothing.
- * @param given `tagUids` of the tags, in their order; each of its own where one is absent. `known` as `knowAssets`
- *   has found it
+ * @param plan what `planAssetTags` makes of the same; one that no longer holds is made again
  * @returns the tags in the order given
- * @throws Failure `invalid` for a bad or repeated name and for an unknown asset, `missing` for the organization,
- *   `conflict` for a name that exists
+ * @throws Failure what `planAssetTags` throws, `conflict` for a name that exists
  */
 export async function createAssetTags(
   tx: Transaction,
   act: TagAct,
   orgUid: string,
   newTags: readonly NewAssetTag[],
-  { tagUids = [], known = new Map() }: { tagUids?: readonly string[]; known?: KnownAssets } = {},
+  plan?: AssetTagPlan,
 ): Promise<AssetTag[]> {
-  refuseBadNames(newTags);
-  const owner = await findOwner(tx, act.actor, reachOfCaller(act.actor, act.accepted), orgUid);
-  if (owner === undefined) throw missing('organization');
-
-  const wanted = newTags.map(({ assets: uids = [] }) => uids);
-  const assets = await findAssets(tx, act, owner, newTags, known);
-  requireAssets(
-    assets,
-    wanted.map((uids, tag) => ({ uids, property: (index) => `tags.${tag}.assets.${index}` })),
+  const { owner, tags } =
+    plan !== undefined && (await holds(tx, act, orgUid, plan))
+      ? plan
+      : await planAssetTags(tx, act, orgUid, newTags);
+  const created = await insertTags(
+    tx,
+    tags.map(({ uid, name }) => ({ uid, organization_id: owner.id, name, name_key: nameKey(name) })),
   );
-
-  const rows = newTags.map(({ name }, index) => ({
-    uid: tagUids[index] ?? newTagUid(),
-    organization_id: owner.id,
-    name: name.trim(),
-    name_key: nameKey(name),
-  }));
-  const created = await insertTags(tx, rows);
-  const ids = new Map(created.map((tag) => [tag.name_key, tag.id]));
-  const taken = rows.find((row) => !ids.has(row.name_key));
-  if (taken !== undefined) {
-    throw new Failure('conflict', `A tag named "${taken.name}" exists already in this organization.`, [
-      { property: `tags.${rows.indexOf(taken)}.name`, message: 'exists already', value: taken.name },
+  const ids = new Map(created.map((tag) => [tag.uid, tag.id]));
+  const taken = tags.findIndex(({ uid }) => !ids.has(uid));
+  const name = tags[taken]?.name;
+  if (name !== undefined) {
+    throw new Failure('conflict', `A tag named "${name}" exists already in this organization.`, [
+      { property: `tags.${taken}.name`, message: 'exists already', value: name },
     ]);
   }
 
-  const tags = rows.map((row, index) => ({
-    id: ids.get(row.name_key) as number,
-    uid: row.uid,
-    name: row.name,
-    assets: [...new Set(wanted[index])],
-  }));
-  const pairs = tags.reduce((sum, tag) => sum + tag.assets.length, 0);
   await insertTaggings(
     tx,
-    tags.flatMap(({ id, assets: uids }) =>
-      [...byOrganization(uids, assets)].map(([organization, numbers]) => ({
-        common: [id, organization, owner.id, owner.id === organization ? null : owner.id],
+    tags.flatMap((tag) =>
+      [...tag.ids].map(([organization, numbers]) => ({
+        common: [
+          ids.get(tag.uid) as number,
+          organization,
+          owner.id,
+          owner.id === organization ? null : owner.id,
+        ],
         numbers,
       })),
     ),
   );
   await recordChanges(
     tx,
-    tags.map(({ uid, name, assets: uids }) => ({
+    tags.map(({ uid, told }) => ({
       act,
       change: {
         action: 'asset-tag.create',
         object: ['asset-tag', uid],
         organizationId: owner.id,
         before: null,
-        after: { name, ...entitiesTold(uids, pairs) },
+        after: told,
       },
     })),
   );
@@ -156,15 +181,12 @@ interface NewRow {
 }
 
 /** @returns the tags whose names nobody has */
-async function insertTags(
-  tx: Transaction,
-  rows: readonly NewRow[],
-): Promise<{ id: number; name_key: string }[]> {
+async function insertTags(tx: Transaction, rows: readonly NewRow[]): Promise<{ id: number; uid: string }[]> {
   const values = rows.map((row) => [row.uid, row.organization_id, row.name, row.name_key]);
-  const inserted = await sql<{ id: number; name_key: string }>`
+  const inserted = await sql<{ id: number; uid: string }>`
     insert into asset_tags (uid, organization_id, name, name_key)
     select value ->> 0, cast(value ->> 1 as bigint), value ->> 2, value ->> 3 from ${eachList(tx, values)} where true
-    on conflict (organization_id, name_key) do nothing returning id, name_key`.execute(tx);
+    on conflict (organization_id, name_key) do nothing returning id, uid`.execute(tx);
   return inserted.rows;
 }
 

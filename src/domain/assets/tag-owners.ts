@@ -114,18 +114,21 @@ export async function assetsWithin(
   return found;
 }
 
-/** @returns whether the caller reaches all of these within the owner */
+/** @param ids of assets, ascending. @returns whether the caller reaches all of these within the owner */
 export async function areWithin(
   db: Reader,
   caller: Caller,
   reach: CallerReach,
   owner: Owner,
-  assets: ReadonlyMap<string, Entity>,
+  ids: readonly number[],
 ): Promise<boolean> {
-  const ids = Array.from(assets.values(), ({ id }) => id).sort((one, other) => one - other);
   let count = 0;
   for (const some of piecesOf(ids)) {
-    const [counted] = await countQuery(reach)(db, { ...reachParameters(caller), owner: owner.id, ids: some });
+    const [counted] = await countQuery(reach)(db, {
+      ...reachParameters(caller),
+      owner: owner.id,
+      ids: some,
+    });
     count += counted?.count ?? 0;
   }
   return count === ids.length;
