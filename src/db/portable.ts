@@ -15,6 +15,29 @@ export function isOneOf<T extends string | number>(
     : sql<SqlBool>`${column} in (select value from json_each(${values}))`;
 }
 
+/**
+ * @param select of one column of whole numbers
+ * @returns these, read as one value: thousands of rows of one number take several times as long
+ */
+export async function listOf(db: Reader, select: RawBuilder<unknown>): Promise<number[]> {
+  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
+  const listed = isPostgres ? sql`json_agg(number)::text` : sql`json_group_array(number)`;
+  const { rows } = await sql<{ list: string | null }>`with numbers (number) as (${select})
+    select ${listed} as list from numbers`.execute(db);
+  return JSON.parse(rows[0]?.list ?? '[]') as number[];
+}
+
+/**
+ * A condition that rows of an order are tried by until a page is full. SQLite would gather all that a select has before the
+ * first row, and is told to look each row up; PostgreSQL chooses by itself.
+ */
+export function tried(
+  db: Pick<Reader, 'getExecutor'>,
+  { row, all }: { row: RawBuilder<SqlBool>; all: RawBuilder<SqlBool> },
+): RawBuilder<SqlBool> {
+  return db.getExecutor().adapter instanceof PostgresAdapter ? all : row;
+}
+
 /** A list of whole numbers as a table `item` with one column, `value`. */
 export function eachNumber(
   db: Pick<Reader, 'getExecutor'>,

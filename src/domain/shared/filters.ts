@@ -17,6 +17,8 @@ export interface Reading {
   found?: ReadonlyMap<string, readonly number[]>;
   /** Whether another one finds few: then nothing else needs to find rows. */
   narrow?: boolean;
+  /** Whether all rows are counted, and not some read in an order. */
+  counting?: boolean;
 }
 
 /** What a filter of each kind is given. */

@@ -236,7 +236,8 @@ export function defineList<
     async count(reading, chosen) {
       const known = await total?.(reading, chosen);
       if (known !== undefined) return known;
-      const [counted] = await rowsOf(await judged(patient(reading), chosen), chosen)
+      const how = { ...(await judged(patient(reading), chosen)), counting: true };
+      const [counted] = await rowsOf(how, chosen)
         .clearSelect()
         .select(sql<number>`count(*)`.as('total'))
         .execute();
