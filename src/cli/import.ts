@@ -40,8 +40,8 @@ unpacked.
 Of a folder every file is imported; with --watch also what appears in it, until
 Ctrl-C. A first word that is a format or a command is that; a file of the same
 name is written ./list.
-Columns of CSV that have not their usual names are asked for on a terminal;
-elsewhere --map or --mapping tells them.
+On a terminal you are asked which column of a CSV file is which, where their
+names do not tell; elsewhere --map or --mapping says so.
 Ctrl-C cancels the import that runs: what it has done stays, and "assay import
 undo" takes it away. A second Ctrl-C does not wait for that.
 "import nmap FILE --organization UID" alone, on the data folder, lists the

@@ -1,23 +1,27 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite';
-import { type CompiledQuery, Kysely, type QueryResult, SqliteDialect, type SqliteDatabase } from 'kysely';
-import { LRUCache } from 'lru-cache';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { type CompiledQuery, Kysely, type QueryResult, SqliteDialect } from 'kysely';
 import { type Database, type DatabaseConfig, type Reader, type Transaction, Unavailable } from './engine.ts';
 import { GroupCommit } from './group-commit.ts';
 import { isCurrent, migrate } from './migrate.ts';
 import type { Tables } from './schema.ts';
 import { CHECKPOINT_FRAMES, Checkpoints } from './sqlite-checkpoints.ts';
 import { Pace, PacedDialect } from './sqlite-pace.ts';
+import {
+  bindable,
+  type Connection,
+  isBusy,
+  objectsOf,
+  StatementCache,
+  translateSqliteError,
+  translating,
+} from './sqlite-statements.ts';
 import { dialectOf, ReadingThreads } from './sqlite-threads.ts';
 
-const MAX_PREPARED_STATEMENTS = 500;
 /** Of the connection of a thread, in KiB: what lists read, they mostly read once. */
 const THREAD_CACHE = 8 * 1024;
-
-type Connection = InstanceType<typeof DatabaseSync>;
-type Row = Record<string, unknown>;
 
 /**
  * Opens `assay.db` in the data folder: one connection writes, another, read-only, answers what is short, and those of
@@ -177,33 +181,6 @@ async function beginImmediate(writer: Connection, timeout: number): Promise<void
   }
 }
 
-function isBusy(error: unknown): boolean {
-  return isDriverError(error) && /database is (locked|busy)|SQLITE_BUSY/.test(error.message);
-}
-
-/** What a unit of work throws has no code, and may say anything. */
-function isDriverError(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error;
-}
-
-/** A disk that is full or failing, or a database that was closed, is no fault of the request. */
-function translateSqliteError(error: unknown): unknown {
-  const failing =
-    /disk (is full|I\/O error)|database or disk is full|out of memory|readonly database|is not open|is closed|been finalized|unable to open|SQLITE_(FULL|IOERR|NOMEM|CANTOPEN)/;
-  if (isBusy(error) || (isDriverError(error) && failing.test(error.message))) {
-    return new Unavailable('The database cannot answer now.', { cause: error });
-  }
-  return error;
-}
-
-function translating<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw translateSqliteError(error);
-  }
-}
-
 /** Writes beside the target and renames at the end, so that a file under the target's name is always whole. */
 function copyDatabase(reader: Connection, file: string): void {
   if (existsSync(file))
@@ -236,69 +213,4 @@ function sync(path: string): void {
   } finally {
     closeSync(descriptor);
   }
-}
-
-/** Keeps statements prepared by their text: preparing costs several times what a point select does. */
-class StatementCache implements SqliteDatabase {
-  readonly #connection: Connection;
-  readonly #statements = new LRUCache<string, ReturnType<typeof adapt>>({ max: MAX_PREPARED_STATEMENTS });
-
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
-
-  prepare(sql: string): ReturnType<typeof adapt> {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = translating(() => adapt(this.#connection.prepare(sql)));
-      this.#statements.set(sql, statement);
-    }
-    return statement;
-  }
-
-  run(sql: string): void {
-    this.prepare(sql).run([]);
-  }
-
-  close(): void {
-    this.#statements.clear();
-    this.#connection.close();
-  }
-}
-
-/** @returns what makes a row of its values */
-function objectsOf(names: readonly string[]): (values: readonly unknown[]) => Row {
-  return (values) => {
-    const row: Row = {};
-    for (let column = 0; column < names.length; column += 1) row[names[column] as string] = values[column];
-    return row;
-  };
-}
-
-function adapt(statement: StatementSyncInstance) {
-  const names = statement.columns().map((column) => column.name);
-  // The driver makes an array faster than an object, and the engine reads an object of ours faster than the driver's.
-  statement.setReturnArrays(true);
-  const toObject = objectsOf(names);
-  return {
-    reader: names.length > 0,
-    all: (parameters: readonly unknown[]) =>
-      translating(() => (statement.all(...bindable(parameters)) as unknown[][]).map(toObject)),
-    run: (parameters: readonly unknown[]) => translating(() => statement.run(...bindable(parameters))),
-    iterate(): never {
-      throw new TypeError('Nothing here streams from the database.');
-    },
-  };
-}
-
-/** A list travels as JSON, which `isOneOf` takes apart again. Most statements have none, and some many parameters. */
-function bindable(parameters: readonly unknown[]): readonly unknown[] {
-  for (const value of parameters) {
-    if (typeof value === 'object' && value !== null) return parameters.map(bindableValue);
-  }
-  return parameters;
-}
-
-function bindableValue(value: unknown): unknown {
-  return Array.isArray(value) ? JSON.stringify(value) : value;
 }

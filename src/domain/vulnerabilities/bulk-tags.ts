@@ -3,7 +3,8 @@ import type { Transaction } from '../../db/engine.ts';
 import { isOneOf, nameKey } from '../../db/portable.ts';
 import { type Fault, invalid } from '../shared/failure.ts';
 import { nameFault } from '../shared/names.ts';
-import { findOrCreateTags, tagsByIds, unknownTag } from './vulnerability-tags.ts';
+import { tagsByIds } from './vulnerability-tags.ts';
+import { findOrCreateTags, unknownTag } from './wanted-tags.ts';
 
 /** What becomes of the tags of many: they are replaced by the union of the first two, or some are added and removed. */
 export interface TagChange {

@@ -1,6 +1,7 @@
 import { Anchor, Paper, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useMayCreate } from '../../api/groups.ts';
 import { whoAmI } from '../../session/who.ts';
 import classes from './home.module.css';
 
@@ -9,6 +10,7 @@ const STEPS = [
     to: '/assessments',
     does: 'Begin an assessment',
     why: 'It holds what is found, who may see it and the hours that it took.',
+    for: 'creators',
   },
   {
     to: '/assets',
@@ -24,13 +26,15 @@ const STEPS = [
     to: '/people',
     does: 'Invite people',
     why: 'Who is invited sees the assessments that you give them.',
-    admin: true,
+    for: 'admins',
   },
 ] as const;
 
 /** What to do first, where nothing has been found yet. */
 export function Begin() {
   const { data: who } = useQuery(whoAmI);
+  const mayCreate = useMayCreate();
+  const may = { creators: mayCreate, admins: who?.admin === true };
   return (
     <Paper component="section" withBorder p="lg" className={classes.card}>
       <Title order={2} size="h4">
@@ -42,7 +46,7 @@ export function Begin() {
           : 'Findings show here once they are reported or imported in an assessment that you have access to.'}
       </Text>
       <ol className={classes.steps}>
-        {STEPS.filter((step) => !('admin' in step) || who?.admin === true).map(({ to, does, why }) => (
+        {STEPS.filter((step) => !('for' in step) || may[step.for]).map(({ to, does, why }) => (
           <li key={to}>
             <Anchor component={Link} to={to} fw={600}>
               {does}
