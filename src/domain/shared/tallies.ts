@@ -42,12 +42,13 @@ export async function addTallies(tx: Transaction, differences: readonly TallyDif
 export class TallySums {
   readonly #sums = new Map<string, Summed>();
 
-  add(differences: readonly Summed[]): void {
+  /** @param times how many there are that change the same counts in the same way */
+  add(differences: readonly Summed[], times = 1): void {
     for (const { kind, subject, bucket, amount } of differences) {
       const key = `${kind} ${subject} ${bucket}`;
       const sum = this.#sums.get(key);
-      if (sum === undefined) this.#sums.set(key, { kind, subject, bucket, amount });
-      else sum.amount += amount;
+      if (sum === undefined) this.#sums.set(key, { kind, subject, bucket, amount: amount * times });
+      else sum.amount += amount * times;
     }
   }
 

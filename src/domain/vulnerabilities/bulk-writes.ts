@@ -10,7 +10,7 @@ import { isClosed } from './catalogue.ts';
 import { insertTaggings } from './new-vulnerabilities.ts';
 import { statusTold } from './reached-vulnerabilities.ts';
 import { recordTimelineOfEach, recordTimelines, type TimelineEntry, tagsTold } from './timeline.ts';
-import { tallyDifferences } from './vulnerability-tallies.ts';
+import { assetDifferences, tallyDifferences } from './vulnerability-tallies.ts';
 
 /**
  * Writes what becomes of vulnerabilities that are held, with their counts, timelines and audit events.
@@ -68,10 +68,14 @@ async function findAlike(
 }
 
 /** @returns the same of those that change in the same way, and of no others */
-function whatChanges(change: StateChange): string {
-  const { held, after } = change;
-  const moves = held.state.statusId !== after.statusId && [after.statusSetAt, after.closedAt];
-  return JSON.stringify([held.organizationId, sideOf(change, held.state), sideOf(change, after), moves]);
+function whatChanges({ held: { organizationId, state }, after }: StateChange): string {
+  let text = String(organizationId);
+  if (state.statusId !== after.statusId)
+    text += ` status ${state.statusId} ${after.statusId} ${after.statusSetAt} ${after.closedAt}`;
+  for (const [name, member] of EDITED)
+    if (state[member] !== after[member]) text += ` ${name} ${JSON.stringify([state[member], after[member]])}`;
+  const [tags, tagsAfter] = [String(state.tags), String(after.tags)];
+  return tags === tagsAfter ? text : `${text} tags ${tags} ${tagsAfter}`;
 }
 
 const insertTagging = prepareInsertAlike(
@@ -171,6 +175,7 @@ async function updateTags(tx: Transaction, changes: readonly StateChange[]): Pro
   await insertTaggings(tx, added);
 }
 
+/** Adds what the changes do to counts: once for those that do the same, as thousands do. */
 async function countChanges(
   tx: Transaction,
   changes: readonly StateChange[],
@@ -181,17 +186,29 @@ async function countChanges(
   );
   const ids = moved.map(({ held }) => held.id);
   const assets = ids.length === 0 ? new Map() : await linksOf(tx, 'vulnerability_assets', 'asset_id', ids);
-  for (const { held, after } of changes) {
+  const groups = new Map<string, { change: StateChange; times: number; assets: number[] }>();
+  for (const change of changes) {
+    const { held, after } = change;
+    const { state } = held;
+    const key = `${held.assessmentId} ${state.statusId} ${after.statusId} ${state.severity} ${after.severity} ${String(state.tags)} ${String(after.tags)}`;
+    const group = groups.get(key) ?? { change, times: 0, assets: [] };
+    groups.set(key, group);
+    group.times += 1;
+    group.assets.push(...(assets.get(held.id) ?? []));
+  }
+  for (const { change, times, assets: ofAll } of groups.values()) {
+    const { held, after } = change;
+    const { state } = held;
     const counted = ({ statusId, severity, tags }: State, others: readonly number[]) => ({
       organizationId: held.organizationId,
       assessmentId: held.assessmentId,
       statusId,
       severity,
       tags: tags.filter((tag) => !others.includes(tag)),
-      assets: assets.get(held.id) ?? [],
+      assets: [],
     });
-    const { state } = held;
-    sums.add(tallyDifferences(counted(state, after.tags), counted(after, state.tags)));
+    sums.add(tallyDifferences(counted(state, after.tags), counted(after, state.tags)), times);
+    sums.add(assetDifferences(ofAll, state.statusId, after.statusId));
   }
 }
 
