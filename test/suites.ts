@@ -51,7 +51,6 @@ export const ON_SQLITE_ALONE = [
   'test/db/sqlite-pace.test.ts',
   'test/db/sqlite-threads.test.ts',
   'test/http/bodies.test.ts',
-  'test/http/common-errors.test.ts',
   'test/http/described-answers.test.ts',
   'test/http/description.test.ts',
   'test/http/event-loop.test.ts',
@@ -59,5 +58,4 @@ export const ON_SQLITE_ALONE = [
   'test/http/rate-limit.test.ts',
   'test/http/routes.test.ts',
   'test/http/static-files.test.ts',
-  'test/http/validation.test.ts',
 ];
