@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../src/auth/callers.ts';
 import { assignStaff } from '../src/domain/people/users.ts';
 import { applicationsOf } from './oauth/applications.ts';
-import { startTestServer, type TestServer } from './harness/server.ts';
+import { type TestServer, useSharedServer } from './harness/server.ts';
 import { type TestUser, worldOf } from './harness/world.ts';
 
 let server: TestServer;
@@ -10,7 +10,7 @@ let world: ReturnType<typeof worldOf>;
 /** Staff who are assigned to `mine`. */
 let staff: TestUser;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   world = worldOf(server);
   for (const uid of ['mine', 'other']) await world.organization(uid);
   staff = await world.user({ assignedTo: ['mine'] });

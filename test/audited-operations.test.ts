@@ -3,9 +3,9 @@ import { endedImport, type FormPart, formOf, insertImport, startImport } from '.
 import { operationsOf, type RoutedOperation } from './harness/operations.ts';
 import {
   type RequestOptions,
-  startTestServer,
   type TestResponse,
   type TestServer,
+  useSharedServer,
 } from './harness/server.ts';
 import { type TestUser, worldOf } from './harness/world.ts';
 
@@ -47,7 +47,7 @@ let staff: TestUser;
 let otherStaff: TestUser;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   operations = await operationsOf(server);
   world = worldOf(server);
   organization = await world.organization();

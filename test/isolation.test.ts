@@ -5,7 +5,7 @@ import { commandLine } from '../src/auth/callers.ts';
 import { createVulnerabilityTag } from '../src/domain/vulnerabilities/vulnerability-tags.ts';
 import { endedImport, type FormPart, formOf, insertImport, startImport } from './harness/imports.ts';
 import { operationsOf, type RoutedOperation } from './harness/operations.ts';
-import { engine, type RequestOptions, startTestServer, type TestServer } from './harness/server.ts';
+import { engine, type RequestOptions, type TestServer, useSharedServer } from './harness/server.ts';
 import { worldOf } from './harness/world.ts';
 
 /** What a request can name: of one tenant, or of none. */
@@ -697,7 +697,7 @@ const credentials: Credential[] = [];
 let operations: RoutedOperation[];
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   operations = await operationsOf(server);
   world = worldOf(server);
   const one = await tenant('one');

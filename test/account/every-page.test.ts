@@ -6,7 +6,7 @@ import { invitationUrl } from '../../src/auth/invitations.ts';
 import { resetUrl } from '../../src/auth/reset-links.ts';
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
 import { setUpTotp } from '../harness/second-factors.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -17,7 +17,7 @@ let now = Date.UTC(2026, 5, 1);
 let server: TestServer;
 let routes: RouteOptions[];
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   routes = [];
   await (await buildApp(server.context, (route) => routes.push(route))).close();
 });

@@ -5,7 +5,7 @@ import { verifyPassword } from '../../src/auth/passwords.ts';
 import { randomText } from '../../src/auth/secrets.ts';
 import { banUser } from '../../src/domain/people/bans.ts';
 import { renewInvitation } from '../../src/domain/people/invitations.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -17,7 +17,7 @@ let server: TestServer;
 let world: ReturnType<typeof worldOf>;
 let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   world = worldOf(server);
 });
 afterAll(() => server.close());

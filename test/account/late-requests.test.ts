@@ -7,7 +7,7 @@ import { endSessions } from '../../src/domain/sign-in/session-ends.ts';
 import { SessionEnded } from '../../src/domain/sign-in/sessions.ts';
 import { signInSubject } from '../../src/domain/sign-in/sign-ins.ts';
 import { addTotp, newTotpSecret } from '../../src/domain/sign-in/totp.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visit, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -19,7 +19,7 @@ let now = Date.UTC(2026, 5, 1);
 let account: Awaited<ReturnType<ReturnType<typeof worldOf>['account']>>;
 let ownersHash: string;
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   ownersHash = await hashPassword(OWNERS);
 });
 afterAll(() => server.close());

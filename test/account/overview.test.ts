@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -7,7 +7,7 @@ let server: TestServer;
 let world: ReturnType<typeof worldOf>;
 const now = Date.UTC(2026, 5, 1, 9, 30);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   world = worldOf(server);
 });
 afterAll(() => server.close());

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Deviation, passkeyOptions, SoftwareAuthenticator } from '../harness/authenticator.ts';
 import { alertOn, codesOn, SECOND_FACTOR, SECURITY, sendCode } from '../harness/second-factors.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -10,7 +10,7 @@ const ADD = `${SECURITY}/passkeys`;
 let server: TestServer;
 let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
 });
 afterAll(() => server.close());
 

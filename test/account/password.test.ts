@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { randomText } from '../../src/auth/secrets.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -12,7 +12,7 @@ let now = Date.UTC(2026, 5, 1);
 let account: Awaited<ReturnType<ReturnType<typeof worldOf>['account']>>;
 let visitor: Visitor;
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   world = worldOf(server);
 });
 afterAll(() => server.close());

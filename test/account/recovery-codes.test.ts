@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeAt, codesOn, SECURITY, sendCode, setUpTotp } from '../harness/second-factors.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
 let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
 });
 afterAll(() => server.close());
 

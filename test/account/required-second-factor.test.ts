@@ -12,7 +12,7 @@ import {
   sendCode,
   setUpTotp,
 } from '../harness/second-factors.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -21,7 +21,7 @@ const SET_UP = `${SECOND_FACTOR}/set-up`;
 let server: TestServer;
 let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
 });
 afterAll(() => server.close());
 

@@ -3,7 +3,7 @@ import { commandLine } from '../../src/auth/callers.ts';
 import { hashSecret, randomText } from '../../src/auth/secrets.ts';
 import { banUser } from '../../src/domain/people/bans.ts';
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -16,7 +16,7 @@ let world: ReturnType<typeof worldOf>;
 let now = Date.UTC(2026, 5, 1);
 let account: Awaited<ReturnType<ReturnType<typeof worldOf>['account']>>;
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   world = worldOf(server);
 });
 afterAll(() => server.close());

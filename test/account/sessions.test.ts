@@ -4,7 +4,7 @@ import { commandLine } from '../../src/auth/callers.ts';
 import { hashSecret } from '../../src/auth/secrets.ts';
 import { banUser } from '../../src/domain/people/bans.ts';
 import { endSessionsOf } from '../../src/domain/sign-in/session-ends.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -17,7 +17,7 @@ let now = Date.UTC(2026, 5, 1);
 let account: Awaited<ReturnType<ReturnType<typeof worldOf>['account']>>;
 let here: Visitor;
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   world = worldOf(server);
 });
 afterAll(() => server.close());

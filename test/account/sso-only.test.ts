@@ -3,7 +3,7 @@ import { commandLine } from '../../src/auth/callers.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { startSession } from '../../src/domain/sign-in/sessions.ts';
 import { alertOn, codeAt, SECOND_FACTOR, SECURITY, setUpTotp } from '../harness/second-factors.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -12,7 +12,7 @@ let now = Date.UTC(2026, 5, 1);
 let organization: { id: number; uid: string };
 let account: Awaited<ReturnType<ReturnType<typeof worldOf>['account']>>;
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
 });
 afterAll(() => server.close());
 beforeEach(async () => {

@@ -8,7 +8,7 @@ import {
   sendCode,
   setUpTotp,
 } from '../harness/second-factors.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -18,7 +18,7 @@ let server: TestServer;
 // The start of a time step.
 let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
 });
 afterAll(() => server.close());
 

@@ -8,7 +8,7 @@ import { cellOf } from '../../src/cli/rows-output.ts';
 import { operationKeys } from '../../src/cli/description.ts';
 import { run } from '../../src/cli/program.ts';
 import { newVisitor } from '../harness/visitor.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
@@ -18,7 +18,7 @@ let world: ReturnType<typeof worldOf>;
 let admin: { id: number; email: string; token: string };
 beforeAll(async () => {
   assay = await startCommandLine();
-  server = await startTestServer();
+  server = await useSharedServer();
   world = worldOf(server);
   await assay.json('organization', 'create', 'acme', '--name', 'Acme');
   await world.organization('acme');

@@ -9,14 +9,14 @@ import {
   type VulnerabilityTag,
 } from '../../client/src/index.ts';
 import { temporaryFolder } from '../harness/temporary.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
 let world: ReturnType<typeof worldOf>;
 let token: string;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   world = worldOf(server);
   await world.organization('typed');
   await world.assessment('typed', 'typed-web');

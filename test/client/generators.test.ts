@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { generate } from 'openapi-typescript-codegen';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
@@ -14,7 +14,7 @@ const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/pack
 let server: TestServer;
 let folder: string;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   folder = mkdtempSync(join(tmpdir(), 'assay-generated-'));
 });
 afterAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/problems.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { BAD_NAMES, IMPOSSIBLE_IDS } from '../harness/v1.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
@@ -13,7 +13,7 @@ let admin: TestUser;
 let assessment: { id: number; uid: string };
 
 beforeAll(async () => {
-  server = await startTestServer({}, () => NOW);
+  server = await useSharedServer(() => NOW);
   world = worldOf(server);
 });
 afterAll(() => server.close());

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GROUP_ROLES, type GroupRole } from '../../src/domain/assessments/groups.ts';
-import { startTestServer, type TestResponse, type TestServer } from '../harness/server.ts';
+import { startTestServer, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
@@ -12,7 +12,7 @@ let group: number;
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   world = worldOf(server);
 });
 afterAll(() => server.close());

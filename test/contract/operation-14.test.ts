@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Port, putPorts } from '../../src/domain/assets/ports.ts';
-import { startTestServer, type TestResponse, type TestServer } from '../harness/server.ts';
+import { type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const FIRST_SEEN = Date.UTC(2026, 10, 21, 10, 30);
@@ -12,7 +12,7 @@ let admin: TestUser;
 let host: { id: number; uid: string };
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   world = worldOf(server);
 });
 afterAll(() => server.close());

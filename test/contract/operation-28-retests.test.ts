@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/problems.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { IMPOSSIBLE_IDS } from '../harness/v1.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
@@ -19,7 +19,7 @@ let outsider: TestUser;
 let vulnerability: { id: number };
 
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   world = worldOf(server);
   staff = await world.user();
 });

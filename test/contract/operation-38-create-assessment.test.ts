@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/problems.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { BAD_NAMES } from '../harness/v1.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
@@ -14,7 +14,7 @@ let member: TestUser;
 let group: { id: number };
 
 beforeAll(async () => {
-  server = await startTestServer({}, () => START);
+  server = await useSharedServer(() => START);
   world = worldOf(server);
 });
 afterAll(() => server.close());

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/problems.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { BAD_NAMES } from '../harness/v1.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
@@ -16,7 +16,7 @@ let group: { id: number };
 let uid: string;
 
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   world = worldOf(server);
 });
 afterAll(() => server.close());

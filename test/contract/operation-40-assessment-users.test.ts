@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/problems.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 let server: TestServer;
@@ -11,7 +11,7 @@ let users: [TestUser, TestUser, TestUser];
 let uid: string;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   world = worldOf(server);
 });
 afterAll(() => server.close());

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { GroupRole } from '../../src/domain/assessments/groups.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
@@ -13,7 +13,7 @@ let users: [TestUser, TestUser, TestUser];
 let group: { id: number };
 
 beforeAll(async () => {
-  server = await startTestServer({}, () => START);
+  server = await useSharedServer(() => START);
   world = worldOf(server);
 });
 afterAll(() => server.close());

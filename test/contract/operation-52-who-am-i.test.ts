@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
@@ -7,7 +7,7 @@ const NOW = Date.UTC(2026, 10, 21, 10, 30);
 let server: TestServer;
 let world: ReturnType<typeof worldOf>;
 beforeAll(async () => {
-  server = await startTestServer({}, () => NOW);
+  server = await useSharedServer(() => NOW);
   world = worldOf(server);
 });
 afterAll(() => server.close());

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { IMPOSSIBLE_IDS } from '../harness/v1.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
@@ -10,7 +10,7 @@ let admin: TestUser;
 let user: TestUser;
 let staff: TestUser;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   world = worldOf(server);
   staff = await world.user();
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor } from '../harness/visitor.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
@@ -11,7 +11,7 @@ let user: TestUser;
 let staff: TestUser;
 let now = Date.UTC(2026, 10, 21, 10, 30);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   world = worldOf(server);
   staff = await world.user();
 });

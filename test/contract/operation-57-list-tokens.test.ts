@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordTokenUse } from '../../src/domain/tokens/credentials.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 const HOUR = 3_600_000;
@@ -9,7 +9,7 @@ let server: TestServer;
 let world: ReturnType<typeof worldOf>;
 let now = Date.UTC(2026, 10, 21, 10, 30);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   world = worldOf(server);
 });
 afterAll(() => server.close());

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 import { newVisitor } from '../harness/visitor.ts';
 
@@ -13,7 +13,7 @@ let user: TestUser;
 let staff: TestUser;
 let counter = 0;
 beforeAll(async () => {
-  server = await startTestServer({}, () => NOW);
+  server = await useSharedServer(() => NOW);
   world = worldOf(server);
   staff = await world.user();
 });

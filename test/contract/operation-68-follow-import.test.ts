@@ -6,7 +6,7 @@ import { type ImportView, readImport } from '../../src/domain/imports/import-lis
 import { operatorCaller } from '../../src/auth/callers.ts';
 import { missing } from '../../src/domain/shared/failure.ts';
 import { insertImport, startImport } from '../harness/imports.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 import { host, port, report } from '../importers/reports.ts';
 import { applicationsOf } from '../oauth/applications.ts';
@@ -19,7 +19,7 @@ let admin: TestUser;
 const following = new Set<ClientRequest>();
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   world = worldOf(server);
 });
 afterAll(() => server.close());

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem, expectSimpleError } from '../harness/problems.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { BAD_NAMES } from '../harness/v1.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
@@ -16,7 +16,7 @@ let admin: TestUser;
 let staff: TestUser;
 
 beforeAll(async () => {
-  server = await startTestServer({}, () => NOW);
+  server = await useSharedServer(() => NOW);
   world = worldOf(server);
   staff = await world.user();
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/problems.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 8);
@@ -11,7 +11,7 @@ let organization: string;
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startTestServer({}, () => NOW);
+  server = await useSharedServer(() => NOW);
   world = worldOf(server);
 });
 afterAll(() => server.close());

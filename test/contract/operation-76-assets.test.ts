@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { putPorts } from '../../src/domain/assets/ports.ts';
 import { addTallies } from '../../src/domain/shared/tallies.ts';
 import { expectProblem } from '../harness/problems.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 let now = Date.UTC(2026, 10, 22, 8);
@@ -14,7 +14,7 @@ let admin: TestUser;
 let asset: { id: number; uid: string };
 
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   world = worldOf(server);
 });
 afterAll(() => server.close());

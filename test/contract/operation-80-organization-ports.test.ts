@@ -3,7 +3,7 @@ import { commandLine } from '../../src/auth/callers.ts';
 import { putHostScans, type ScannedHost } from '../../src/domain/assets/host-scans.ts';
 import { type ObservedPort, PortCoverage } from '../../src/domain/assets/port-observations.ts';
 import { foldTallies } from '../../src/domain/shared/tallies.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 let now = Date.UTC(2026, 10, 22, 8);
@@ -13,7 +13,7 @@ let organization: { id: number; uid: string };
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   world = worldOf(server);
 });
 afterAll(() => server.close());

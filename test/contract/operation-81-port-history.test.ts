@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import { putHostScans, type ScannedHost } from '../../src/domain/assets/host-scans.ts';
 import { type ObservedPort, PortCoverage } from '../../src/domain/assets/port-observations.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 8);
@@ -14,7 +14,7 @@ let admin: TestUser;
 let uid: string;
 
 beforeAll(async () => {
-  server = await startTestServer({}, () => NOW);
+  server = await useSharedServer(() => NOW);
   world = worldOf(server);
 });
 afterAll(() => server.close());

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { endedImport, startImport } from '../harness/imports.ts';
 import { expectProblem } from '../harness/problems.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 import { host, port, report } from '../importers/reports.ts';
 
@@ -14,7 +14,7 @@ let assessment: { id: number; uid: string };
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   world = worldOf(server);
 });
 afterAll(() => server.close());

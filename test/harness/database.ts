@@ -19,10 +19,14 @@ export type InitialState = 'unmigrated' | 'migrated' | 'demo';
 /**
  * Makes a database: a copy of the run's migrated template, which holds nothing, or, with `'unmigrated'`, not even tables.
  * With `'demo'` it is a server's with the demo data; the folder then has its key, its attachments and `demo.json`.
+ * @param within a folder that the database's own goes with, where nobody drops it
  */
-export async function createTestDatabase(state: InitialState = 'migrated'): Promise<TestDatabase> {
+export async function createTestDatabase(
+  state: InitialState = 'migrated',
+  within?: string,
+): Promise<TestDatabase> {
   const demo = state === 'demo' ? await demoTemplate() : undefined;
-  const dataDirectory = temporaryFolder();
+  const dataDirectory = temporaryFolder(within);
   const removeFolder = () => rmSync(dataDirectory, { recursive: true, force: true });
   if (demo !== undefined) cpSync(demo.dataDirectory, dataDirectory, { recursive: true });
   if (inject('engine') === 'sqlite') {

@@ -9,7 +9,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Compiled by now.
   const { openDatabase } = await import('../../src/db/open.ts');
   // What these tests write need not outlive them; test/crash has a cluster of its own, which flushes.
-  const cluster = await startPostgres(['-c', 'fsync=off', '-c', 'full_page_writes=off']);
+  const cluster = await startPostgres(
+    ['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'max_wal_size=256MB'],
+    temporaryFolder(),
+  );
   const client = new pg.Client({ connectionString: cluster.url('postgres') });
   await client.connect();
   await client.query('create database assay_template');

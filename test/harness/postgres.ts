@@ -16,9 +16,14 @@ export interface PostgresCluster {
   stop(): Promise<void>;
 }
 
-/** Starts a real PostgreSQL of its own, from npm, on a free port; also as root, which PostgreSQL itself refuses. */
-export async function startPostgres(flags: readonly string[] = []): Promise<PostgresCluster> {
-  const databaseDir = mkdtempSync(join(tmpdir(), 'assay-postgres-'));
+/**
+ * Starts a real PostgreSQL of its own, from npm, on a free port; also as root, which PostgreSQL itself refuses.
+ * @param databaseDir an empty folder, which goes with it; on the disk, unless told
+ */
+export async function startPostgres(
+  flags: readonly string[] = [],
+  databaseDir: string = mkdtempSync(join(tmpdir(), 'assay-postgres-')),
+): Promise<PostgresCluster> {
   const port = await freePort();
   const password = randomBytes(12).toString('hex');
   const cluster = new EmbeddedPostgres({

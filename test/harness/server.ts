@@ -6,7 +6,7 @@ import { inject } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { addressesOf, type Config, loadConfig } from '../../src/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
-import { createTestDatabase, type InitialState } from './database.ts';
+import { createTestDatabase, type InitialState, type TestDatabase } from './database.ts';
 import { answerCheckOf } from './description.ts';
 
 export interface TestResponse {
@@ -31,19 +31,55 @@ export interface RequestOptions {
 export interface TestServer {
   context: Context;
   origin: string;
-  /** Everything that was logged so far, one object a line. */
+  /** Everything that was logged so far, one object a line; of a shared server, since it was taken. */
   logs(): Record<string, unknown>[];
+  /** The last audit event that the files before this one left in a shared server. */
+  eventsBefore?: number;
   request(method: string, path: string, options?: RequestOptions): Promise<TestResponse>;
   close(): Promise<void>;
 }
 
 /** Starts the real server in this process, on a free port, over a database of its own on the engine of the run. */
-export async function startTestServer(
+export const startTestServer = async (
   overrides: Partial<Config> = {},
   clock: () => number = Date.now,
   state: InitialState = 'migrated',
+): Promise<TestServer> => serve(await createTestDatabase(state), overrides, clock);
+
+let shared: Promise<TestServer> | undefined;
+let sharedClock: () => number;
+
+/**
+ * The server that the files of a worker use one after another, which ends with the worker: to start one, and to have it
+ * plan each of its statements anew, takes longer than most files do. It is for tests that look at what they made and
+ * at nothing else, in which no sign-in is refused, and which need no other configuration than the default.
+ */
+export async function useSharedServer(clock: () => number = Date.now): Promise<TestServer> {
+  sharedClock = clock;
+  shared ??= createTestDatabase('migrated', inject('templates')).then((database) =>
+    serve(database, {}, () => sharedClock()),
+  );
+  const server = await shared;
+  const { refusals, db } = server.context;
+  await refusals.flush();
+  const { last } = await db.read
+    .selectFrom('events')
+    .select((eb) => eb.fn.max('id').as('last'))
+    .executeTakeFirstOrThrow();
+  const linesBefore = server.logs().length;
+  return {
+    ...server,
+    logs: () => server.logs().slice(linesBefore),
+    eventsBefore: last ?? 0,
+    close: async () => undefined,
+  };
+}
+
+async function serve(
+  database: TestDatabase,
+  overrides: Partial<Config>,
+  clock: () => number,
 ): Promise<TestServer> {
-  const database = await createTestDatabase(state);
   const config: Config = {
     ...loadConfig({}, { PORT: '0', ASSAY_RATE_LIMIT: '0' }),
     dataDirectory: database.dataDirectory,

@@ -11,9 +11,10 @@ const base = roomInMemory() ? MEMORY : tmpdir();
 /**
  * Makes a folder for what a test writes and nobody needs after a power cut: in memory where the machine has room there,
  * as the disk of a test machine is slow to say that something is durable. What tests durability uses `os.tmpdir()`.
+ * @param within another folder, which it goes with
  */
-export function temporaryFolder(): string {
-  return mkdtempSync(join(base, 'assay-test-'));
+export function temporaryFolder(within: string = base): string {
+  return mkdtempSync(join(within, 'assay-test-'));
 }
 
 function roomInMemory(): boolean {

@@ -44,7 +44,7 @@ async function makePassword() {
 const next = () => (counter += 1);
 
 /** Makes what a test needs, through the same functions that the product uses. */
-export function worldOf({ context }: Pick<TestServer, 'context'>) {
+export function worldOf({ context, eventsBefore = 0 }: Pick<TestServer, 'context' | 'eventsBefore'>) {
   const { db, keys, clock } = context;
   const act = () => commandLine(clock());
   const write = <T>(unit: (tx: Transaction) => Promise<T>) => db.write(unit);
@@ -159,10 +159,10 @@ export function worldOf({ context }: Pick<TestServer, 'context'>) {
           ...input,
         }),
       ),
-    /** Every audit event so far, oldest first. */
+    /** Every audit event since the server was started or taken, oldest first. */
     async auditEvents() {
       await context.refusals.flush();
-      return db.read.selectFrom('events').selectAll().orderBy('id').execute();
+      return db.read.selectFrom('events').selectAll().where('id', '>', eventsBefore).orderBy('id').execute();
     },
   };
 }

@@ -11,7 +11,7 @@ import {
 import { commandLine } from '../../src/auth/callers.ts';
 import { openContext } from '../../src/context.ts';
 import { revokeToken } from '../../src/domain/tokens/tokens.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 /** One request an area that every valid credential with every scope gets past access with, and then finds nothing. */
@@ -31,9 +31,9 @@ let world: ReturnType<typeof worldOf>;
 let staff: TestUser;
 
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   world = worldOf(server);
-  await world.organization('acme');
+  await world.organization('acmeaccess');
   staff = await world.user();
 });
 afterAll(() => server.close());
@@ -209,8 +209,8 @@ describe('The life of a token', () => {
   );
 
   it('a ban ends tokens at once, in other instances too', async () => {
-    const admin = await world.user({ organization: 'acme', admin: true });
-    const victim = await world.user({ organization: 'acme' });
+    const admin = await world.user({ organization: 'acmeaccess', admin: true });
+    const victim = await world.user({ organization: 'acmeaccess' });
     const other = await secondInstance();
     try {
       expect((await other.probe(victim.token)).status).toBe(404);
@@ -274,7 +274,7 @@ describe('Scopes', () => {
     asset: ASSET_WRITE_SCOPES,
     streaming: ['api'],
   };
-  const everyone = async () => [staff, await world.user({ organization: 'acme', admin: true })];
+  const everyone = async () => [staff, await world.user({ organization: 'acmeaccess', admin: true })];
 
   it.each(AREAS)('%s takes each of its scopes and no other', async (area) => {
     const tried = new Set<string>();
@@ -314,7 +314,7 @@ describe('Scopes', () => {
   });
 
   it('an account cannot be given more than it may hold, and loses what it may no longer hold', async () => {
-    const admin = await world.user({ organization: 'acme', admin: true });
+    const admin = await world.user({ organization: 'acmeaccess', admin: true });
     await expect(world.token(admin.id, { scopes: ['tag_gw'] })).rejects.toThrow(
       'more than this account may hold',
     );

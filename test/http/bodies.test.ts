@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isDeeperThan, MAX_DEPTH } from '../../src/http/json-bodies.ts';
-import { type RequestOptions, startTestServer, type TestServer } from '../harness/server.ts';
+import { type RequestOptions, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const KIB = 1024;
@@ -25,7 +25,7 @@ const OPERATIONS = [
 let server: TestServer;
 let staff: TestUser;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   const world = worldOf(server);
   await world.organization('acme');
   staff = await world.user();

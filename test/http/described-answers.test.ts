@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, answerCheckOf } from '../harness/description.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
 let check: ReturnType<typeof answerCheckOf>;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   check = answerCheckOf((await server.request('GET', '/openapi.json')).body);
 });
 afterAll(() => server.close());

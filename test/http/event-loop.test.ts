@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 /** No request holds the event loop, which is that of the database as well on SQLite. */
@@ -12,7 +12,7 @@ let server: TestServer;
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   const world = worldOf(server);
   const { id: organization, uid } = await world.organization();
   admin = await world.user({ organization: uid, admin: true });

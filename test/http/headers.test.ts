@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AREA_NAMES } from '../../src/config.ts';
 import { AREAS } from '../../src/http/areas.ts';
 import { type KindOfProblem, KINDS } from '../../src/http/problem-kinds.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
 let token: string;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   ({ token } = await worldOf(server).user());
 });
 afterAll(() => server.close());

@@ -1,7 +1,7 @@
 import type { RouteOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 
 /** The 14 operations of the specification, by number. */
 const SPECIFIED = [
@@ -38,7 +38,7 @@ interface JsonSchema {
 let server: TestServer;
 const routes: RouteOptions[] = [];
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   const app = await buildApp(server.context, (route) => void routes.push(route));
   await app.close();
 });

@@ -2,7 +2,7 @@ import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { csvLine, mediaTypeWanted } from '../../src/http/exports.ts';
 import { breathe, streamAnswer } from '../../src/http/streams.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 /** What a list does that is written while it is read (docs/companions.md, section 1). */
@@ -61,7 +61,7 @@ describe('A download', () => {
   let admin: TestUser;
   let other: TestUser;
   beforeAll(async () => {
-    server = await startTestServer();
+    server = await useSharedServer();
     const world = worldOf(server);
     const { id, uid } = await world.organization();
     admin = await world.user({ organization: uid, admin: true });

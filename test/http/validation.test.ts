@@ -8,7 +8,7 @@ import type { Problem } from '../../src/http/problems.ts';
 import { nameText, orNull } from '../../src/http/schemas.ts';
 import { compileValidator, compileValidatorWith } from '../../src/http/validation.ts';
 import { expectProblem } from '../harness/problems.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 const schema = Type.Object({
@@ -318,7 +318,7 @@ describe('Through the server', () => {
   let server: TestServer;
   let token: string;
   beforeAll(async () => {
-    server = await startTestServer();
+    server = await useSharedServer();
     token = (await worldOf(server).user()).token;
   });
   afterAll(() => server.close());

@@ -12,7 +12,7 @@ import { renewInvitation } from '../../src/domain/people/invitations.ts';
 import { renameUser } from '../../src/domain/people/users.ts';
 import { revokeAssessmentAccess } from '../../src/domain/assessments/assessments.ts';
 import { setPassword } from '../../src/domain/sign-in/passwords.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { expectProblem } from '../harness/problems.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
@@ -24,7 +24,7 @@ let user: TestUser;
 let assessment: { uid: string; id: number };
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   world = worldOf(server);
 });
 afterAll(() => server.close());

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endedImport, startImport } from '../harness/imports.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 let server: TestServer;
 let world: ReturnType<typeof worldOf>;
 let staff: TestUser;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   world = worldOf(server);
   staff = await world.user();
 });

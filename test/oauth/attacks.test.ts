@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unseal } from '../../src/auth/sealing.ts';
 import { randomText } from '../../src/auth/secrets.ts';
 import { purposeOf } from '../../src/domain/tokens/deployment-keys.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 import { applicationsOf, REDIRECT, type TestClient } from './applications.ts';
 
@@ -16,12 +16,12 @@ let client: TestClient;
 let staffs: TestClient;
 let now = Date.UTC(2027, 0, 1);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   apps = applicationsOf(server);
   const world = worldOf(server);
-  await world.organization('acme');
-  user = await world.user({ organization: 'acme' });
-  victim = await world.user({ organization: 'acme', admin: true });
+  await world.organization('acmeattacks');
+  user = await world.user({ organization: 'acmeattacks' });
+  victim = await world.user({ organization: 'acmeattacks', admin: true });
   client = await apps.client();
   staffs = await apps.client({ kind: 'confidential', userId: (await world.user()).id });
 });

@@ -12,15 +12,15 @@ import {
 } from '../../src/domain/tokens/oauth-clients.ts';
 import { isRegisteredRedirect } from '../../src/domain/tokens/redirect-addresses.ts';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
-import { engine, startTestServer, type TestServer } from '../harness/server.ts';
+import { engine, type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
 const now = Date.UTC(2026, 10, 1);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
-  await worldOf(server).organization('acme');
+  server = await useSharedServer(() => now);
+  await worldOf(server).organization('acmeclients');
 });
 afterAll(() => server.close());
 
@@ -65,7 +65,7 @@ describe('A client', () => {
 
   it('RFC 9700, 2.3: is given no more than the scopes that it was registered with', async () => {
     const world = worldOf(server);
-    const account = await world.account({ organization: 'acme', admin: true });
+    const account = await world.account({ organization: 'acmeclients', admin: true });
     const { id, secret } = await world.client({
       kind: 'confidential',
       scopes: ['api', 'tag_or'],
@@ -143,7 +143,7 @@ describe('A client', () => {
 
   it('is deleted with its access tokens, refresh tokens, codes and consents, at once', async () => {
     const world = worldOf(server);
-    const account = await world.account({ organization: 'acme', admin: true });
+    const account = await world.account({ organization: 'acmeclients', admin: true });
     const visitor = newVisitor(server);
     await visitor.signIn(account.email, account.password);
     const { id } = await world.client({ implicit: true });
@@ -192,7 +192,7 @@ describe('A client', () => {
     'is deleted after a token that is being stored, and with it',
     async () => {
       const { db, keys } = server.context;
-      const user = await worldOf(server).user({ organization: 'acme' });
+      const user = await worldOf(server).user({ organization: 'acmeclients' });
       const { id } = await worldOf(server).client({ kind: 'confidential', userId: user.id });
       const grant = { userId: user.id, clientId: id, grantId: null, scopes: ['api'] } as const;
       const signed = await signAccessToken(db.read, keys, grant, 60_000, now);

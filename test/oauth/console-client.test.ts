@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/people/bans.ts';
 import { authorizePath, CALLBACK, PKCE, VERIFIER } from '../harness/authorization.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 import { applicationsOf } from './applications.ts';
@@ -12,7 +12,7 @@ const CLIENT = 'assay-console';
 let server: TestServer;
 let apps: ReturnType<typeof applicationsOf>;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   apps = applicationsOf(server);
 });
 afterAll(() => server.close());

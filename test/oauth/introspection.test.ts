@@ -3,7 +3,7 @@ import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/people/bans.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 import { applicationsOf, INSECURE, type TestClient } from './applications.ts';
 
@@ -20,15 +20,15 @@ let staffs: TestClient;
 let users: TestClient;
 let now = Date.UTC(2027, 0, 1);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   apps = applicationsOf(server);
   const world = worldOf(server);
-  for (const uid of ['acme', 'umbra']) await world.organization(uid);
-  user = await world.user({ organization: 'acme' });
+  for (const uid of ['acmeintrospection', 'umbraintrospection']) await world.organization(uid);
+  user = await world.user({ organization: 'acmeintrospection' });
   app = await apps.client({ kind: 'confidential' });
   const clientOf = (account: { id: number }) => apps.client({ kind: 'confidential', userId: account.id });
-  admins = await clientOf(await world.user({ organization: 'acme', admin: true }));
-  strangers = await clientOf(await world.user({ organization: 'umbra', admin: true }));
+  admins = await clientOf(await world.user({ organization: 'acmeintrospection', admin: true }));
+  strangers = await clientOf(await world.user({ organization: 'umbraintrospection', admin: true }));
   staffs = await clientOf(await world.user());
   users = await clientOf(user);
 });
@@ -140,7 +140,7 @@ describe('The introspection endpoint', () => {
     expect(await introspect(app, used.refresh_token)).toEqual(INACTIVE);
     expect(await introspect(app, used.access_token)).toMatchObject({ active: true });
 
-    const other = await world.user({ organization: 'acme' });
+    const other = await world.user({ organization: 'acmeintrospection' });
     const banned = await apps.tokens(app, other.id);
     await server.context.db.write((tx) => banUser(tx, commandLine(now), other.id));
     for (const token of [banned.access_token, banned.refresh_token, other.token])
@@ -157,7 +157,7 @@ describe('The introspection endpoint', () => {
 
   it('tells what the account may hold now, and no more', async () => {
     const { db } = server.context;
-    const admin = await worldOf(server).user({ organization: 'acme', admin: true });
+    const admin = await worldOf(server).user({ organization: 'acmeintrospection', admin: true });
     const { access_token: token } = await apps.tokens(app, admin.id, { scopes: ['api', 'tag_ow'] });
     expect(await introspect(app, token)).toMatchObject({ scope: 'api tag_ow' });
     await db.write((tx) => tx.updateTable('users').set({ admin: 0 }).where('id', '=', admin.id).execute());
@@ -165,7 +165,7 @@ describe('The introspection endpoint', () => {
   });
 
   it('no longer tells a client whose account was banned of others', async () => {
-    const admin = await worldOf(server).user({ organization: 'acme', admin: true });
+    const admin = await worldOf(server).user({ organization: 'acmeintrospection', admin: true });
     const client = await apps.client({ kind: 'confidential', userId: admin.id });
     const { access_token: own } = await apps.tokens(client, user.id);
     expect(await introspect(client, user.token)).toMatchObject({ active: true });

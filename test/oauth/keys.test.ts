@@ -14,7 +14,7 @@ import {
 import type { Transaction } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { type CommandLine, startCommandLine } from '../cli/command-line.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 import { applicationsOf } from './applications.ts';
 
@@ -24,7 +24,7 @@ describe('Rotating the signing key', () => {
   let server: TestServer;
   let now = Date.UTC(2027, 0, 1);
   beforeAll(async () => {
-    server = await startTestServer({}, () => now);
+    server = await useSharedServer(() => now);
   });
   afterAll(() => server.close());
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
 let visitor: Visitor;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   const account = await worldOf(server).account();
   visitor = newVisitor(server);
   await visitor.signIn(account.email, account.password);

@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 import { applicationsOf, INSECURE, type TestClient } from './applications.ts';
 
@@ -11,10 +11,10 @@ let client: TestClient;
 let confidential: TestClient;
 let now = Date.UTC(2027, 0, 1);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   apps = applicationsOf(server);
-  await worldOf(server).organization('acme');
-  user = await worldOf(server).user({ organization: 'acme' });
+  await worldOf(server).organization('acmerevocation');
+  user = await worldOf(server).user({ organization: 'acmerevocation' });
   client = await apps.client();
   confidential = await apps.client({ kind: 'confidential', userId: user.id });
 });

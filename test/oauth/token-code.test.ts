@@ -3,7 +3,7 @@ import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/people/bans.ts';
-import { engine, startTestServer, type TestServer } from '../harness/server.ts';
+import { engine, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 import { applicationsOf, basic, INSECURE, REDIRECT, type TestClient } from './applications.ts';
 
@@ -14,11 +14,11 @@ let client: TestClient;
 let confidential: TestClient;
 let now = Date.UTC(2027, 0, 1);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await useSharedServer(() => now);
   apps = applicationsOf(server);
   const world = worldOf(server);
-  await world.organization('acme');
-  user = await world.user({ organization: 'acme' });
+  await world.organization('acmetokencode');
+  user = await world.user({ organization: 'acmetokencode' });
   client = await apps.client();
   confidential = await apps.client({ kind: 'confidential' });
 });
@@ -58,7 +58,7 @@ describe('The authorization code grant', () => {
       exp: now / 1000 + 3600,
       jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
       scope: 'api tag_lw tag_lr',
-      org: 'acme',
+      org: 'acmetokencode',
       admin: false,
       staff: false,
     });
@@ -167,7 +167,7 @@ describe('The authorization code grant', () => {
 
   it('gives a banned user’s code no token', async () => {
     const world = worldOf(server);
-    const banned = await world.user({ organization: 'acme' });
+    const banned = await world.user({ organization: 'acmetokencode' });
     const given = await apps.code(client, banned.id);
     await server.context.db.write((tx) => banUser(tx, commandLine(now), banned.id));
     const { status, body } = await apps.redeem(client, given);
@@ -176,7 +176,7 @@ describe('The authorization code grant', () => {
 
   it('RFC 6749, 3.3: tells the scope when an account may no longer hold all that was allowed', async () => {
     const { db } = server.context;
-    const admin = await worldOf(server).user({ organization: 'acme', admin: true });
+    const admin = await worldOf(server).user({ organization: 'acmetokencode', admin: true });
     const given = await apps.code(client, admin.id, { scopes: ['api', 'tag_ow', 'tag_lw'] });
     await db.write((tx) => tx.updateTable('users').set({ admin: 0 }).where('id', '=', admin.id).execute());
     const { body } = await apps.redeem(client, given);
