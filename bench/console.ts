@@ -2,18 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { hashPassword } from '../src/auth/passwords.ts';
-import { commandLine } from '../src/auth/callers.ts';
-import { openDatabase } from '../src/db/open.ts';
-import { createUser } from '../src/domain/people/users.ts';
-import { openKeys } from '../src/domain/tokens/deployment-keys.ts';
 import { findBrowser } from '../test/harness/browser-path.ts';
-import { fillLarge } from './large-dataset.ts';
+import { fillForConsole, PERSON } from './console-data.ts';
 import { median, progress } from './measure.ts';
 import { startAssay } from './processes.ts';
 
-const ISSUER = 'http://127.0.0.1:8080';
-const PERSON = { email: 'ada@large0.example', password: 'correct horse battery staple' };
 const VISITS = 5;
 const SEARCHES = ['input 4711', 'input 77', 'shop 9999', 'tag 7', 'large0 3'];
 const CHANGES = 9;
@@ -35,7 +28,7 @@ async function main(): Promise<void> {
   if (executablePath === undefined) throw new Error('There is no Chromium; ASSAY_TEST_BROWSER names one.');
   const kept = process.env['BENCH_DATA'];
   const dataDirectory = kept ?? mkdtempSync(join(tmpdir(), 'assay-bench-'));
-  const count = await fill(dataDirectory);
+  const count = await fillForConsole(dataDirectory);
   const server = await startAssay({ ASSAY_RATE_LIMIT: '0' }, dataDirectory);
   const browser = await chromium.launch({
     executablePath,
@@ -58,39 +51,6 @@ async function main(): Promise<void> {
     if (kept === undefined) rmSync(dataDirectory, { recursive: true, force: true });
   }
   report(count);
-}
-
-/** Makes an organization with 100,000 vulnerabilities, and someone who can sign in there; a folder that has them is used as it is. */
-async function fill(dataDirectory: string): Promise<number> {
-  const db = await openDatabase({ databaseUrl: undefined, dataDirectory, timeout: 600_000 });
-  await db.migrate();
-  const { keys } = await openKeys(
-    db,
-    { masterKey: undefined, dataDirectory, makesMasterKey: true },
-    { current: () => ISSUER, accepts: (name) => name === ISSUER },
-  );
-  const known = await db.read.selectFrom('users').select('id').where('email', '=', PERSON.email).execute();
-  if (known.length === 0) {
-    await fillLarge(db, 'sqlite', keys, progress);
-    const passwordHash = await hashPassword(PERSON.password);
-    await db.write((tx) =>
-      createUser(tx, commandLine(Date.now()), {
-        email: PERSON.email,
-        name: 'Ada',
-        organization: 'large0',
-        admin: true,
-        passwordHash,
-      }),
-    );
-  }
-  const { count } = await db.read
-    .selectFrom('vulnerabilities')
-    .innerJoin('organizations', 'organizations.id', 'vulnerabilities.organization_id')
-    .where('organizations.uid', '=', 'large0')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  await db.close();
-  return count;
 }
 
 /** Keeps figures for the report, and shows them already. */

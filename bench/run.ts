@@ -1,13 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import type { Engine } from '../src/db/engine.ts';
 import { openDatabase } from '../src/db/open.ts';
 import { openKeys } from '../src/domain/tokens/deployment-keys.ts';
 import { startPostgres } from '../test/harness/postgres.ts';
 import { COMPANION_WORKLOADS, measureCompanions } from './companions.ts';
-import { fillDatabase } from './dataset.ts';
+import { analyze, createDatabase, fill } from './databases.ts';
 import { IMPORT_WORKLOADS, measureImports } from './imports.ts';
 import { fillLarge } from './large-dataset.ts';
 import {
@@ -130,7 +129,7 @@ async function main(): Promise<void> {
         ...(databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: databaseUrl }),
       };
       progress(`${engine}: filling the database`);
-      const filled = await fill(databaseUrl, dataDirectory);
+      const filled = await fill(databaseUrl, dataDirectory, ISSUER);
       const bench: Bench = {
         engine,
         ...filled,
@@ -162,15 +161,6 @@ async function main(): Promise<void> {
   report();
 }
 
-async function fill(databaseUrl: string | undefined, dataDirectory: string) {
-  const db = await openDatabase({ databaseUrl, dataDirectory, timeout: 30_000 });
-  await db.migrate();
-  const filled = await fillDatabase(db, dataDirectory, ISSUER);
-  await db.close();
-  await analyze(databaseUrl);
-  return filled;
-}
-
 /** Adds a million vulnerabilities to the database, and reads and changes them. */
 async function companions(
   engine: Engine,
@@ -192,23 +182,6 @@ async function companions(
   } finally {
     await server.stop();
   }
-}
-
-/** Lets PostgreSQL know what its tables hold. */
-async function analyze(databaseUrl: string | undefined): Promise<void> {
-  if (databaseUrl === undefined) return;
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  await client.query('vacuum analyze');
-  await client.end();
-}
-
-async function createDatabase(url: string): Promise<string> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query('create database bench');
-  await client.end();
-  return url.replace(/\/postgres$/, '/bench');
 }
 
 /** Loads the product and the bare handler in turn, several times, and takes the medians. */

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { REPORT, USE_OF_CLIENT } from './package-samples.ts';
 
 /**
  * Packs the product, installs it as a user would, and sends it the README's requests on every Node.js that it says it runs
@@ -21,33 +22,6 @@ const PLATFORMS = ['linux-x64', 'linux-arm64'];
 /** Its binaries are packages a platform, in exact versions, so that it cannot be packed for all. */
 const BY_PLATFORM = '@node-rs/argon2';
 const READY_MILLISECONDS = 60_000;
-
-/** A line as Nuclei writes it. */
-const REPORT = JSON.stringify({
-  'template-id': 'waf-detect',
-  info: { name: 'WAF Detection', severity: 'info' },
-  type: 'http',
-  host: 'https://shop.acme.example',
-  'matched-at': 'https://shop.acme.example/',
-  timestamp: '2026-11-20T10:00:00Z',
-});
-
-const USE_OF_CLIENT = `import { AssayError, createClient, type UpdatedVulnerability } from '@assay/client';
-
-const body = { type: 'https://assay.example/problems/v1/not-found', failedValidation: [{ property: 'title', message: '' }] };
-const client = createClient({
-  server: 'https://assay.example',
-  token: 'x',
-  fetch: async () => Response.json(body, { status: 404 }),
-});
-try {
-  const { data } = await client.PATCH('/v1/vulnerabilities/{id}', { params: { path: { id: 1 } }, body: { status_id: 5 } });
-  const vulnerability: UpdatedVulnerability = data;
-  console.log(vulnerability.title);
-} catch (error) {
-  if (error instanceof AssayError) console.log(error.status, error.kind, error.faults[0]?.property);
-}
-`;
 
 interface Lock {
   packages: Record<string, { version: string; dev?: boolean; optional?: boolean; link?: boolean }>;

@@ -12,15 +12,15 @@ const STATEMENT_SIZES = [200, 20, 1];
 /** So many rows of numbers alone go as JSON in one statement on SQLite, which else keeps what each statement changes. */
 const MANY_NUMBERS = 400;
 /** Of how many a statement is: on SQLite one about all of a large request would hold the event loop for too long. */
-const AT_ONCE = 2_000;
+export const ROWS_AT_ONCE = 2_000;
 
 /**
  * Takes a list apart for statements about each piece of it.
- * @param size of a piece, at least one
+ * @param size of a piece; less than one is one
  */
-export function* piecesOf<T>(list: readonly T[], size = AT_ONCE): Generator<readonly T[]> {
-  for (let start = 0; start < list.length; start += Math.max(1, size))
-    yield list.slice(start, start + Math.max(1, size));
+export function* piecesOf<T>(list: readonly T[], size = ROWS_AT_ONCE): Generator<readonly T[]> {
+  const step = Math.max(1, Math.floor(size));
+  for (let start = 0; start < list.length; start += step) yield list.slice(start, start + step);
 }
 
 /**

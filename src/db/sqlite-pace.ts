@@ -17,7 +17,7 @@ export class Pace {
     return this.#unit;
   }
 
-  /** A turn of the event loop has begun. */
+  /** A turn of the event loop has begun, and a unit of work with it. */
   begin(): void {
     this.#since = performance.now();
     this.#unit += 1;

@@ -4,6 +4,7 @@ import { ASSET_READ_SCOPES } from '../../auth/scopes.ts';
 import type { Reader } from '../../db/engine.ts';
 import { isOneOf } from '../../db/portable.ts';
 import type { ASSET_TYPES, CRITICALITIES, WRITERS } from './assets.ts';
+import { grouped } from '../shared/grouped.ts';
 import type { Reading } from '../shared/filters.ts';
 import { missing } from '../shared/failure.ts';
 import {
@@ -176,8 +177,13 @@ async function listingsOf(
     from listing_assets join assessments on assessments.id = listing_assets.assessment_id
     where ${isOneOf(db, sql.ref<number>('listing_assets.asset_id'), ids)} and ${listingWithin(reach, p)}`;
   const rows = await firstOfEach(db, found, most);
-  return grouped(rows, ({ uid, scope_rules }) => ({ uid, scopeRules: JSON.parse(scope_rules) as string[] }));
+  return grouped(rows, assetOf, ({ uid, scope_rules }) => ({
+    uid,
+    scopeRules: JSON.parse(scope_rules) as string[],
+  }));
 }
+
+const assetOf = (row: OfAsset): number => row.asset_id;
 
 interface OfAsset {
   asset_id: number;
@@ -202,7 +208,7 @@ async function tagsOf(
       row_number() over (partition by asset_taggings.asset_id order by asset_tags.name, asset_tags.id) as place
     from asset_taggings join asset_tags on asset_tags.id = asset_taggings.tag_id
     where ${isOneOf(db, sql.ref<number>('asset_taggings.asset_id'), ids)}`;
-  return grouped(await firstOfEach(db, found, most), ({ uid, name }) => ({ uid, name }));
+  return grouped(await firstOfEach(db, found, most), assetOf, ({ uid, name }) => ({ uid, name }));
 }
 
 async function firstOfEach<R>(
@@ -213,16 +219,6 @@ async function firstOfEach<R>(
   const { rows } = await sql<R>`select * from (${found}) as found
     where place <= ${most} order by asset_id, place`.execute(db);
   return rows;
-}
-
-function grouped<R extends OfAsset, T>(rows: readonly R[], make: (row: R) => T): ReadonlyMap<number, T[]> {
-  const groups = new Map<number, T[]>();
-  for (const row of rows) {
-    const group = groups.get(row.asset_id);
-    if (group === undefined) groups.set(row.asset_id, [make(row)]);
-    else group.push(make(row));
-  }
-  return groups;
 }
 
 async function openPortsOf(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { piecesOf } from '../../db/bulk.ts';
+import { piecesOf, ROWS_AT_ONCE } from '../../db/bulk.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { isOneOf, unindexed } from '../../db/portable.ts';
 import { prepare, prepareWrite } from '../../db/prepared.ts';
@@ -120,9 +120,6 @@ export async function changeAssetTaggings(
   });
 }
 
-/** So many pairs a statement, see `piecesOf`. */
-const PAIRS_AT_ONCE = 2_000;
-
 async function changePairs(
   change: typeof attachPairs,
   tx: Transaction,
@@ -131,7 +128,7 @@ async function changePairs(
 ): Promise<Pair[]> {
   const pairs: Pair[] = [];
   if (assets.length === 0) return pairs;
-  for (const some of piecesOf(tags, Math.floor(PAIRS_AT_ONCE / assets.length)))
+  for (const some of piecesOf(tags, ROWS_AT_ONCE / assets.length))
     pairs.push(...(await change(tx, { tags: some, assets })));
   return pairs;
 }

@@ -3,6 +3,7 @@ import { administers } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { isOneOf } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
+import { grouped } from '../shared/grouped.ts';
 import { recordChange } from '../shared/audit.ts';
 import { Failure, invalid, missing } from '../shared/failure.ts';
 import { keepFile, releaseFiles, type StoredContent } from '../shared/files.ts';
@@ -75,9 +76,10 @@ export async function attachmentsOf(
     db,
     rows.map((row) => row.user_id),
   );
-  const groups = new Map<number, StoredAttachment[]>();
-  for (const row of rows) {
-    const attachment: StoredAttachment = {
+  return grouped(
+    rows,
+    (row) => row.vulnerability_id,
+    (row) => ({
       id: row.id,
       filename: row.filename,
       contentType: row.content_type,
@@ -85,12 +87,8 @@ export async function attachmentsOf(
       sha256: row.sha256,
       createdAt: row.created_at,
       user: userOf(row.user_id),
-    };
-    const group = groups.get(row.vulnerability_id);
-    if (group === undefined) groups.set(row.vulnerability_id, [attachment]);
-    else group.push(attachment);
-  }
-  return groups;
+    }),
+  );
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Caller } from '../../auth/callers.ts';
 import { piecesOf } from '../../db/bulk.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { holdingRows, isOneOf } from '../../db/portable.ts';
+import { grouped } from '../shared/grouped.ts';
 import { listingWithin, reachOfAccount, reachParameters } from '../shared/reach.ts';
 
 /** What of a vulnerability is changed together with that of others. */
@@ -114,13 +115,11 @@ export async function linksOf(
     where ${isOneOf(db, sql.ref<number>('vulnerability_id'), ids)} order by vulnerability_id, link`.execute(
     db,
   );
-  const links = new Map<number, number[]>();
-  for (const { vulnerability_id: id, link } of rows) {
-    const some = links.get(id);
-    if (some === undefined) links.set(id, [link]);
-    else some.push(link);
-  }
-  return links;
+  return grouped(
+    rows,
+    (row) => row.vulnerability_id,
+    ({ link }) => link,
+  );
 }
 
 /** @returns whether a change changes anything */

@@ -4,6 +4,7 @@ import type { Reader } from '../../db/engine.ts';
 import { isOneOf, unpackRows } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
 import type { VulnerabilityTable } from '../../db/schema/vulnerabilities.ts';
+import { grouped } from '../shared/grouped.ts';
 import { missing } from '../shared/failure.ts';
 import { type NamedUser, nameUsers } from '../shared/named-users.ts';
 import {
@@ -209,8 +210,8 @@ export async function completeVulnerabilities(
     ),
   ]);
   const assessmentOf = new Map(assessments.map((assessment) => [assessment.id, assessment]));
-  const tagsById = byVulnerability(tags);
-  const assetsById = byVulnerability(assets);
+  const tagsById = grouped(tags, vulnerabilityOf, vulnerabilityTagOf);
+  const assetsById = grouped(assets, vulnerabilityOf, ({ uid }) => uid);
   const commentsById = new Map(comments.map(({ vulnerability_id, count }) => [vulnerability_id, count]));
   const sightingsById = new Map(sightings.map((seen) => [seen.vulnerability_id, seen]));
   return rows.map((row) => ({
@@ -238,7 +239,7 @@ export async function completeVulnerabilities(
     validationSteps: listOf(row.validation_steps),
     httpRequests: listOf(row.http_requests),
     referenceUrls: listOf(row.reference_urls),
-    assetUids: (assetsById.get(row.id) ?? []).map(({ uid }) => uid),
+    assetUids: assetsById.get(row.id) ?? [],
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     createdBy: userOf(row.created_by),
@@ -251,10 +252,12 @@ export async function completeVulnerabilities(
     importId: row.import_id,
     lastImportId: sightingsById.get(row.id)?.last_import_id ?? row.import_id,
     commentCount: commentsById.get(row.id) ?? 0,
-    tags: (tagsById.get(row.id) ?? []).map(vulnerabilityTagOf),
+    tags: tagsById.get(row.id) ?? [],
     attachments: attachments.get(row.id) ?? [],
   }));
 }
+
+const vulnerabilityOf = (row: { vulnerability_id: number }): number => row.vulnerability_id;
 
 /** Where the band of a severity begins, from Informational on. */
 const FEET = [0, 0.1, 4, 7, 9];
@@ -264,16 +267,6 @@ const NOTHING: readonly never[] = [];
 function listOf(text: string): readonly never[] {
   // It is a list of what the column is of.
   return text === '[]' ? NOTHING : (JSON.parse(text) as never[]);
-}
-
-function byVulnerability<R extends { vulnerability_id: number }>(rows: readonly R[]): Map<number, R[]> {
-  const groups = new Map<number, R[]>();
-  for (const row of rows) {
-    const group = groups.get(row.vulnerability_id);
-    if (group === undefined) groups.set(row.vulnerability_id, [row]);
-    else group.push(row);
-  }
-  return groups;
 }
 
 const byId = perReach((reach) =>

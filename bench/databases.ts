@@ -1,0 +1,31 @@
+import pg from 'pg';
+import { openDatabase } from '../src/db/open.ts';
+import { fillDatabase } from './dataset.ts';
+
+/** @returns the address of a new database in the cluster */
+export async function createDatabase(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('create database bench');
+  await client.end();
+  return url.replace(/\/postgres$/, '/bench');
+}
+
+/** Makes and fills what the 14 operations are measured with. @param issuer of the tokens in it */
+export async function fill(databaseUrl: string | undefined, dataDirectory: string, issuer: string) {
+  const db = await openDatabase({ databaseUrl, dataDirectory, timeout: 30_000 });
+  await db.migrate();
+  const filled = await fillDatabase(db, dataDirectory, issuer);
+  await db.close();
+  await analyze(databaseUrl);
+  return filled;
+}
+
+/** Lets PostgreSQL know what its tables hold. */
+export async function analyze(databaseUrl: string | undefined): Promise<void> {
+  if (databaseUrl === undefined) return;
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query('vacuum analyze');
+  await client.end();
+}
