@@ -11,8 +11,7 @@ const shared = {
   expect: { poll: { timeout: 20_000 } },
   // Nothing is mocked, so that files may share the modules of a worker: the application is loaded once in each.
   isolate: false,
-  // Where something fails, the source of it is told.
-  execArgv: ['--enable-source-maps'],
+  // Where something fails, vitest tells the source of it: `--enable-source-maps` would have each thread read all maps.
   server: { deps: { external: [COMPILED_MODULES] } },
 };
 const plugins = [compiledModules];
