@@ -6,5 +6,4 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(0);
 });
 
-const { stdin, stdout, stderr } = process;
-process.exitCode = await run(process.argv.slice(2), { stdin, stdout, stderr });
+process.exitCode = await run(process.argv.slice(2));

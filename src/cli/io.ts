@@ -14,9 +14,12 @@ type Output = NodeJS.WritableStream & { isTTY?: boolean };
 
 const running = new AsyncLocalStorage<Io>();
 
-/** Runs a command with streams and an environment that are its own, whatever else runs in the process. */
-export function withIo<T>(given: Io, command: () => Promise<T>): Promise<T> {
-  return running.run(given, command);
+/**
+ * Runs a command with streams and an environment that are its own, whatever else runs in the process.
+ * @param given those of the process when absent: a server would else pay for each promise that it makes
+ */
+export function withIo<T>(given: Io | undefined, command: () => Promise<T>): Promise<T> {
+  return given === undefined ? command() : running.run(given, command);
 }
 
 /** @returns what the command that is running was given; the process's own outside of one */

@@ -42,10 +42,10 @@ const REGISTER = [
  * Runs one command. Whatever goes wrong is told on standard error in one line. It leaves the process as it was, so that
  * many may run in one; only `serve` takes its signals and ends it.
  * @param argv what follows `assay`
- * @param given where it reads and writes
+ * @param given where it reads and writes; the process's own streams when absent
  * @returns the exit code: 0 done, 1 failed, 2 used wrongly
  */
-export function run(argv: readonly string[], given: Io): Promise<number> {
+export function run(argv: readonly string[], given?: Io): Promise<number> {
   return withIo(given, async () => {
     let running: Command | undefined;
     const program = buildProgram().hook('preAction', (_program, command) => {
@@ -58,7 +58,7 @@ export function run(argv: readonly string[], given: Io): Promise<number> {
       // Commander has said what it had to say.
       if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
       const refusal = refusalOf(error, running);
-      given.stderr.write(`assay: ${refusal.message}\n`);
+      io().stderr.write(`assay: ${refusal.message}\n`);
       return refusal.exitCode;
     }
   });
