@@ -4,9 +4,16 @@ import { operationOf } from './description.ts';
 import { callsOf, type Noun, NOUNS } from './nouns.ts';
 import { addOperation, addTwin } from './operation-command.ts';
 
-/** Adds what the table has to the commands that there are. */
-export function registerNouns(program: Command): void {
-  for (const [name, noun] of Object.entries(NOUNS)) addNoun(program, name, noun);
+/**
+ * Adds what the table has to the commands that there are.
+ * @param first what is typed behind `assay`: of a command the others are not needed, and they are many
+ */
+export function registerNouns(program: Command, first?: string): void {
+  const known = [...Object.keys(NOUNS), ...program.commands.map((command) => command.name())];
+  // What completes words has to know all of them.
+  const isAlone = first !== undefined && first !== 'completion' && known.includes(first);
+  for (const [name, noun] of Object.entries(NOUNS))
+    if (!isAlone || name === first) addNoun(program, name, noun);
 }
 
 function addNoun(parent: Command, name: string, { description, verbs, nouns = {} }: Noun): void {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { InjectOptions } from 'fastify';
 import { AssayError, type Client, createClientOf, type Transport } from '#client';
-import { openOperations, type OperationsInProcess } from '../app.ts';
+import type { OperationsInProcess } from '../app.ts';
 import { type Flags, loadPlace } from '../config.ts';
 import type { Context } from '../context.ts';
 import { io } from './io.ts';
@@ -91,6 +91,8 @@ export async function withOwnOperations<T>(
   work: (client: AnyClient) => Promise<T>,
   { doesImports = false } = {},
 ): Promise<T> {
+  // A command that works on a server, or on no operation, does without loading them.
+  const { openOperations } = await import('../app.ts');
   const operations = await openOperations(context);
   const imports = doesImports ? operations.doImports() : undefined;
   try {

@@ -48,7 +48,7 @@ const REGISTER = [
 export function run(argv: readonly string[], given?: Io): Promise<number> {
   return withIo(given, async () => {
     let running: Command | undefined;
-    const program = buildProgram().hook('preAction', (_program, command) => {
+    const program = buildProgram(argv[0]).hook('preAction', (_program, command) => {
       running = command;
     });
     try {
@@ -64,8 +64,8 @@ export function run(argv: readonly string[], given?: Io): Promise<number> {
   });
 }
 
-/** @returns every command, as commander knows them */
-export function buildProgram(): Command {
+/** @param first see `registerNouns` @returns every command, as commander knows them */
+export function buildProgram(first?: string): Command {
   const program = new AssayCommand('assay')
     .description('Assay, a self-hosted security-testing platform')
     .version(readVersion(), '-v, --version', 'print the version')
@@ -90,7 +90,7 @@ export function buildProgram(): Command {
     // Options belong to the command that they stand behind.
     .enablePositionalOptions()
     .addHelpText('after', OVERVIEW);
-  for (const register of REGISTER) register(program);
+  for (const register of REGISTER) register(program, first);
   return program;
 }
 
