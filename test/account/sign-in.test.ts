@@ -133,7 +133,7 @@ describe('Sign-in with a password', () => {
   it('counts no attempt that is refused because too many passwords wait', async () => {
     const account = await worldOf(server).account();
     const attempt = { email: account.email, password: account.password, address: '192.0.2.3' };
-    const flood = Promise.allSettled(Array.from({ length: 300 }, () => hashPassword('one of many')));
+    const flood = Promise.allSettled(Array.from({ length: 80 }, () => hashPassword('one of many')));
     const outcomes = await Promise.allSettled(
       Array.from({ length: 12 }, () => signInWithPassword(server.context, commandLine(now), attempt)),
     );
@@ -147,7 +147,7 @@ describe('Sign-in with a password', () => {
     const visitor = newVisitor(server);
     const page = await visitor.open('/sign-in');
     let flooding = true;
-    const flood = Array.from({ length: 300 }, async () => {
+    const flood = Array.from({ length: 80 }, async () => {
       while (flooding) await hashPassword('one of many').catch(() => setImmediate());
     });
     let answer;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -80,7 +80,7 @@ describe('The page of tokens', () => {
   it('says that scopes which read put tags on assets, where they do', async () => {
     const words = 'Scopes that read may also put tags on assets';
     expect((await visitor.open('/account/tokens')).text).toContain(words);
-    const strict = await startTestServer({ strictScopes: true }, () => now);
+    const strict = await startBeside(server, { strictScopes: true });
     const person = await worldOf(strict).account();
     const browser = newVisitor(strict);
     await browser.signIn(person.email, person.password);

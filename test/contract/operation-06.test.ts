@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/people/bans.ts';
-import { startTestServer, type TestResponse, type TestServer } from '../harness/server.ts';
+import { startBeside, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
 import { IMPOSSIBLE_IDS } from '../harness/v1.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
@@ -15,7 +15,7 @@ let user: TestUser;
 let staff: TestUser;
 
 beforeAll(async () => {
-  server = await startTestServer({ clientBaseUrl: 'https://gateway.example' }, () => NOW);
+  server = await startBeside(await useSharedServer(() => NOW), { clientBaseUrl: 'https://gateway.example' });
   world = worldOf(server);
   staff = await world.user();
 });

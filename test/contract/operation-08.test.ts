@@ -3,7 +3,7 @@ import { operator } from '../../src/auth/callers.ts';
 import { TAG_SCOPES } from '../../src/auth/scopes.ts';
 import { createAssetTags, planAssetTags } from '../../src/domain/assets/asset-tags.ts';
 import { expectProblem, expectSimpleError } from '../harness/problems.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const UNKNOWN = 'f'.repeat(24);
@@ -16,7 +16,7 @@ let organization: string;
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startTestServer({ maxTagBatch: 20, bodyLimit: 100_000 }, () => NOW);
+  server = await startBeside(await useSharedServer(() => NOW), { maxTagBatch: 20 });
   world = worldOf(server);
 });
 afterAll(() => server.close());
@@ -312,7 +312,7 @@ describe('Operation 8: create asset tags', () => {
   });
 
   it('tells some of very many unknown entities, more than a call can have arguments', async () => {
-    const large = await startTestServer({ maxTagPairs: 160_000 });
+    const large = await startBeside(server, { maxTagPairs: 160_000, maxTagBatch: 1_000 });
     try {
       const staff = await worldOf(large).user();
       await worldOf(large).organization('large');
@@ -373,7 +373,7 @@ describe('Operation 8: create asset tags', () => {
     });
 
     it('are narrowed to the writing ones where the configuration is strict', async () => {
-      const strict = await startTestServer({ strictScopes: true });
+      const strict = await startBeside(server, { strictScopes: true });
       try {
         const other = worldOf(strict);
         const { uid } = await other.organization();

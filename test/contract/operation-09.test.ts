@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TAG_SCOPES } from '../../src/auth/scopes.ts';
 import { expectProblem, expectSimpleError } from '../harness/problems.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const UNKNOWN = 'f'.repeat(24);
@@ -14,7 +14,7 @@ let organization: string;
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startTestServer({ maxTagBatch: 20, bodyLimit: 20_000 }, () => NOW);
+  server = await startBeside(await useSharedServer(() => NOW), { maxTagBatch: 20 });
   world = worldOf(server);
 });
 afterAll(() => server.close());
@@ -270,7 +270,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     });
 
     it('are narrowed to the writing ones where the configuration is strict', async () => {
-      const strict = await startTestServer({ strictScopes: true });
+      const strict = await startBeside(server, { strictScopes: true });
       try {
         const other = worldOf(strict);
         const { uid } = await other.organization();

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ExpectedProblem, expectProblem } from '../harness/problems.ts';
-import { engine, startTestServer, type TestServer } from '../harness/server.ts';
+import { engine, startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const PATH = '/api/asset/v2/bulk/assets/criticality:update';
@@ -14,7 +14,7 @@ let organization: string;
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startTestServer({ maxAssetBatch: 20, bodyLimit: 4_096 }, () => NOW);
+  server = await startBeside(await useSharedServer(() => NOW), { maxAssetBatch: 20 });
   world = worldOf(server);
 });
 afterAll(() => server.close());

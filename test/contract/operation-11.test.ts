@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/problems.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startBeside, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const UNKNOWN = 'f'.repeat(24);
@@ -14,7 +14,7 @@ let listing: string;
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startTestServer({ maxAssetBatch: 20, bodyLimit: 500_000 }, () => NOW);
+  server = await startBeside(await useSharedServer(() => NOW), { maxAssetBatch: 20 });
   world = worldOf(server);
 });
 afterAll(() => server.close());

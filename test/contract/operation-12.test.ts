@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GROUP_ROLES, type GroupRole } from '../../src/domain/assessments/groups.ts';
-import { startTestServer, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startBeside, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
@@ -239,7 +239,7 @@ describe('Operation 12: list members of an assessment group', () => {
   });
 
   it('puts the public address of the gateway into the links', async () => {
-    const other = await startTestServer({ clientBaseUrl: 'https://gateway.example.com' });
+    const other = await startBeside(server, { clientBaseUrl: 'https://gateway.example.com' });
     try {
       const elsewhere = worldOf(other);
       const { uid } = await elsewhere.organization();

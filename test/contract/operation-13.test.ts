@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GROUP_ROLES, type GroupRole } from '../../src/domain/assessments/groups.ts';
-import { startTestServer, type TestResponse, type TestServer } from '../harness/server.ts';
+import { type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
@@ -11,7 +11,7 @@ let group: number;
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startTestServer({ bodyLimit: 16_384 }, () => NOW);
+  server = await useSharedServer(() => NOW);
   world = worldOf(server);
 });
 afterAll(() => server.close());

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Mailbox, startMailbox } from '../harness/mailbox.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startBeside, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
@@ -14,7 +14,7 @@ let admin: TestUser;
 let counter = 0;
 beforeAll(async () => {
   mailbox = await startMailbox();
-  server = await startTestServer({ clientBaseUrl: 'https://gateway.example' }, () => NOW);
+  server = await startBeside(await useSharedServer(() => NOW), { clientBaseUrl: 'https://gateway.example' });
   mailing = await startTestServer({
     smtpUrl: mailbox.url,
     mailFrom: 'assay@example.com',

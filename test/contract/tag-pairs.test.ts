@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectProblem, expectSimpleError } from '../harness/problems.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const MAX_PAIRS = 350;
@@ -12,7 +12,7 @@ let organization: string;
 let admin: TestUser;
 let assets: string[];
 beforeAll(async () => {
-  server = await startTestServer({ maxTagPairs: MAX_PAIRS });
+  server = await startBeside(await useSharedServer(), { maxTagPairs: MAX_PAIRS });
   world = worldOf(server);
   organization = (await world.organization()).uid;
   admin = await world.user({ organization, admin: true });

@@ -4,8 +4,11 @@ import { brotliDecompressSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { inject } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { addressesOf, type Config, loadConfig } from '../../src/config.ts';
+import { addressesOf, type Config, issuerName, loadConfig } from '../../src/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
+import { JobSignal } from '../../src/domain/shared/jobs.ts';
+import { Refusals } from '../../src/domain/shared/refusals.ts';
+import { openKeys } from '../../src/domain/tokens/deployment-keys.ts';
 import { createTestDatabase, type InitialState, type TestDatabase } from './database.ts';
 import { answerCheckOf } from './description.ts';
 
@@ -46,13 +49,13 @@ export const startTestServer = async (
   state: InitialState = 'migrated',
 ): Promise<TestServer> => serve(await createTestDatabase(state), overrides, clock);
 
-let shared: Promise<TestServer> | undefined;
+let shared: Promise<TestServer & { forgetLogs(): void }> | undefined;
 let sharedClock: () => number;
 
 /**
  * The server that the files of a worker use one after another, which ends with the worker: to start one, and to have it
  * plan each of its statements anew, takes longer than most files do. It is for tests that look at what they made and
- * at nothing else, in which no sign-in is refused, and which need no other configuration than the default.
+ * at nothing else, and in which no sign-in is refused. Where another configuration is needed, `startBeside` it.
  */
 export async function useSharedServer(clock: () => number = Date.now): Promise<TestServer> {
   sharedClock = clock;
@@ -66,20 +69,34 @@ export async function useSharedServer(clock: () => number = Date.now): Promise<T
     .selectFrom('events')
     .select((eb) => eb.fn.max('id').as('last'))
     .executeTakeFirstOrThrow();
-  const linesBefore = server.logs().length;
-  return {
-    ...server,
-    logs: () => server.logs().slice(linesBefore),
-    eventsBefore: last ?? 0,
-    close: async () => undefined,
-  };
+  server.forgetLogs();
+  return { ...server, eventsBefore: last ?? 0, close: async () => undefined };
+}
+
+/**
+ * Starts another server over the database and the connections of one that runs, to be closed before that one. Limits of
+ * the database's own, as a request's time, stay as they are there.
+ */
+export async function startBeside(
+  server: TestServer,
+  overrides: Partial<Config>,
+  clock: () => number = server.context.clock,
+): Promise<TestServer> {
+  const { db, masterKey } = server.context;
+  const config = { ...server.context.config, ...overrides };
+  const addresses = { ...server.context.addresses };
+  const source = { masterKey, dataDirectory: config.dataDirectory, makesMasterKey: false };
+  const { keys } = await openKeys(db, source, issuerName(config, addresses));
+  const own = { config, addresses, keys, clock, jobs: new JobSignal(), refusals: new Refusals(db) };
+  const { app, ...beside } = await listen({ ...server.context, ...own });
+  return { ...server, ...beside, close: () => app.close() };
 }
 
 async function serve(
   database: TestDatabase,
   overrides: Partial<Config>,
   clock: () => number,
-): Promise<TestServer> {
+): Promise<TestServer & { forgetLogs(): void }> {
   const config: Config = {
     ...loadConfig({}, { PORT: '0', ASSAY_RATE_LIMIT: '0' }),
     dataDirectory: database.dataDirectory,
@@ -90,25 +107,36 @@ async function serve(
   const log = { write: (line: string) => void lines.push(line) };
   const context = await openContext(config, log);
   context.clock = clock;
-  const app = await buildApp(context);
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const address = app.server.address();
-  const origin = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
-  Object.assign(context.addresses, addressesOf(config, origin));
+  const { app, ...server } = await listen(context);
   return {
-    context,
-    origin,
+    ...server,
     logs: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
-    async request(method, path, options) {
-      const response = await send(origin, method, path, options);
-      const { status, headers, text } = response;
-      checkOf(app, config)(method, path, { status, type: headers.get('content-type'), text });
-      return response;
-    },
+    forgetLogs: () => void lines.splice(0),
     async close() {
       await app.close();
       await context.db.close();
       await database.drop();
+    },
+  };
+}
+
+async function listen(
+  context: Context,
+): Promise<Pick<TestServer, 'context' | 'origin' | 'request'> & { app: FastifyInstance }> {
+  const app = await buildApp(context);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const address = app.server.address();
+  const origin = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  Object.assign(context.addresses, addressesOf(context.config, origin));
+  return {
+    app,
+    context,
+    origin,
+    async request(method, path, options) {
+      const response = await send(origin, method, path, options);
+      const { status, headers, text } = response;
+      checkOf(app, context.config)(method, path, { status, type: headers.get('content-type'), text });
+      return response;
     },
   };
 }

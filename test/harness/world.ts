@@ -1,5 +1,5 @@
+import { hash } from '@node-rs/argon2';
 import { commandLine, operator } from '../../src/auth/callers.ts';
-import { hashPassword } from '../../src/auth/passwords.ts';
 import { randomText } from '../../src/auth/secrets.ts';
 import type { Transaction } from '../../src/db/engine.ts';
 import { createAssessmentTag } from '../../src/domain/assessments/assessment-tags.ts';
@@ -33,13 +33,22 @@ export interface TestUser {
   token: string;
 }
 
+interface TokenOptions {
+  scopes?: string[];
+  expiresAt?: number | null;
+  allowedAddresses?: string[];
+  kind?: 'personal' | 'jwt';
+}
+
 let counter = 0;
+/** As the product hashes, at the least cost there is: a hash says how it is compared, and most of a sign-in is that. */
+const hashCheaply = (password: string) => hash(password, { memoryCost: 8, timeCost: 1, parallelism: 1 });
 let unknownHash: Promise<string> | undefined;
-/** What every account of a worker signs in with: hashing is slow. */
+/** What every account of a worker signs in with. */
 let known: Promise<{ password: string; passwordHash: string }> | undefined;
 async function makePassword() {
   const password = `password ${randomText(12)}`;
-  return { password, passwordHash: await hashPassword(password) };
+  return { password, passwordHash: await hashCheaply(password) };
 }
 const next = () => (counter += 1);
 
@@ -49,15 +58,9 @@ export function worldOf({ context, eventsBefore = 0 }: Pick<TestServer, 'context
   const act = () => commandLine(clock());
   const write = <T>(unit: (tx: Transaction) => Promise<T>) => db.write(unit);
 
-  const token = (
-    userId: number,
-    options: {
-      scopes?: string[];
-      expiresAt?: number | null;
-      allowedAddresses?: string[];
-      kind?: 'personal' | 'jwt';
-    } = {},
-  ) => write((tx) => issueToken(tx, act(), keys, { userId, kind: 'personal', expiresAt: null, ...options }));
+  const tokenIn = (tx: Transaction, userId: number, options: TokenOptions = {}) =>
+    issueToken(tx, act(), keys, { userId, kind: 'personal', expiresAt: null, ...options });
+  const token = (userId: number, options?: TokenOptions) => write((tx) => tokenIn(tx, userId, options));
 
   return {
     token,
@@ -66,11 +69,12 @@ export function worldOf({ context, eventsBefore = 0 }: Pick<TestServer, 'context
     /** A user who has signed in, and has a token; with `organization` absent, platform staff. */
     async user(input: Partial<NewUser> = {}): Promise<TestUser> {
       // Another one for all of them, which nobody knows.
-      const passwordHash = await (unknownHash ??= hashPassword(randomText(20)));
-      const created = await write((tx) =>
-        createUser(tx, act(), { email: `user${next()}@example.com`, passwordHash, ...input }),
-      );
-      return { ...created, token: (await token(created.id)).token };
+      const passwordHash = await (unknownHash ??= hashCheaply(randomText(20)));
+      const email = `user${next()}@example.com`;
+      return write(async (tx) => {
+        const created = await createUser(tx, act(), { email, passwordHash, ...input });
+        return { ...created, token: (await tokenIn(tx, created.id)).token };
+      });
     },
     /** A user who can sign in with a password, and has no token. */
     async account(

@@ -11,7 +11,7 @@ import {
 import { commandLine } from '../../src/auth/callers.ts';
 import { openContext } from '../../src/context.ts';
 import { revokeToken } from '../../src/domain/tokens/tokens.ts';
-import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startBeside, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 /** One request an area that every valid credential with every scope gets past access with, and then finds nothing. */
@@ -298,7 +298,7 @@ describe('Scopes', () => {
   });
 
   it('with strictScopes, reading scopes may not write tags', async () => {
-    const strict = await startTestServer({ strictScopes: true });
+    const strict = await startBeside(server, { strictScopes: true });
     try {
       const strictWorld = worldOf(strict);
       const user = await strictWorld.user();
@@ -338,7 +338,7 @@ describe('Scopes', () => {
 describe('The rate limit', () => {
   it('counts each principal for itself, says so in headers, and begins anew after a minute', async () => {
     let time = Date.UTC(2026, 5, 1);
-    const limited = await startTestServer({ rateLimit: 3 }, () => time);
+    const limited = await startBeside(server, { rateLimit: 3 }, () => time);
     try {
       const limitedWorld = worldOf(limited);
       const one = await limitedWorld.user();
@@ -364,7 +364,7 @@ describe('The rate limit', () => {
   });
 
   it('counts what needs no credential by address', async () => {
-    const limited = await startTestServer({ rateLimit: 2 });
+    const limited = await startBeside(server, { rateLimit: 2 });
     try {
       const jwks = () => limited.request('GET', '/.well-known/jwks.json');
       expect([(await jwks()).status, (await jwks()).status, (await jwks()).status]).toEqual([200, 200, 429]);

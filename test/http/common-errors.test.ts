@@ -8,9 +8,10 @@ import { KINDS, type ProblemKind } from '../../src/http/problem-kinds.ts';
 import { mediaTypeOf } from '../../src/http/problems.ts';
 import {
   type RequestOptions,
-  startTestServer,
+  startBeside,
   type TestResponse,
   type TestServer,
+  useSharedServer,
 } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
@@ -46,10 +47,9 @@ const methods = new Map<string, Set<string>>();
 const operations: Operation[] = [];
 
 beforeAll(async () => {
-  [server, limited] = await Promise.all([
-    startTestServer({ bodyLimit: BODY_LIMIT }),
-    startTestServer({ bodyLimit: BODY_LIMIT, rateLimit: 1 }),
-  ]);
+  const shared = await useSharedServer();
+  server = await startBeside(shared, { bodyLimit: BODY_LIMIT });
+  limited = await startBeside(shared, { bodyLimit: BODY_LIMIT, rateLimit: 1 });
   const app = await buildApp(server.context, keep);
   await app.close();
   const world = worldOf(server);

@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   ASSET_DELETE_SCOPES,
@@ -10,7 +10,7 @@ import {
 } from '../../src/auth/scopes.ts';
 import { UNKNOWN_TEXT } from '../../src/http/examples.ts';
 import { fromOutside } from '../harness/description.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 
 const ADDRESSES = {
   baseUrl: 'https://api.assay.example',
@@ -22,7 +22,7 @@ const ADDRESSES = {
 let server: TestServer;
 let document: any;
 beforeAll(async () => {
-  server = await startTestServer(ADDRESSES);
+  server = await startBeside(await useSharedServer(), ADDRESSES);
   document = (await server.request('GET', '/openapi.json')).body;
 });
 afterAll(() => server.close());
@@ -87,7 +87,7 @@ describe('The API description', () => {
   ] as const)(
     'puts the address of the %s deployment first where that is what it describes',
     async (deployment, v1) => {
-      const other = await startTestServer({ ...ADDRESSES, deployment });
+      const other = await startBeside(server, { ...ADDRESSES, deployment });
       try {
         const { body } = await other.request('GET', '/openapi.json');
         const { servers } = body.paths['/v1/users/{id}'] as { servers: { url: string }[] };
@@ -118,7 +118,7 @@ describe('The API description', () => {
   });
 
   it('has no implicit flow where the deployment has none', async () => {
-    const other = await startTestServer({ implicitFlow: false });
+    const other = await startBeside(server, { implicitFlow: false });
     try {
       const { body } = await other.request('GET', '/openapi.json');
       expect(Object.keys(body.components.securitySchemes.oauth2.flows)).toEqual(['authorizationCode']);
@@ -213,8 +213,16 @@ describe('The API description', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     ajv.addSchema(document, 'openapi');
     let checked = 0;
+    // Most are the same few, as those of errors are, and to compile one takes longest.
+    const validators = new Map<string, ValidateFunction>();
+    const validatorOf = (schema: any): ValidateFunction => {
+      const text = JSON.stringify(schema);
+      const validate = validators.get(text) ?? ajv.compile(fromOutside(schema, 'openapi'));
+      validators.set(text, validate);
+      return validate;
+    };
     const check = (where: string, schema: any, example: unknown) => {
-      const validate = ajv.compile(fromOutside(schema, 'openapi'));
+      const validate = validatorOf(schema);
       expect([where, validate(example), validate.errors]).toEqual([where, true, null]);
       // As a value, and not as a name.
       expect(JSON.stringify(example)).not.toMatch(new RegExp(`"${UNKNOWN_TEXT}"(?!:)`));

@@ -10,7 +10,7 @@ import type { ExternalIssuerSettings } from '../../src/auth/external-issuer.ts';
 import { ConfigError, loadConfig } from '../../src/config.ts';
 import { banUser } from '../../src/domain/people/bans.ts';
 import { credentialsChanged } from '../../src/domain/tokens/credentials.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const AUDIENCE = 'https://assay.example/api';
@@ -36,6 +36,7 @@ async function newKey(kid: string, alg = 'ES256') {
   return { kid, alg, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
 }
 
+let shared: TestServer;
 let server: TestServer;
 let user: TestUser;
 const started: TestServer[] = [];
@@ -50,7 +51,7 @@ const settings = (more: Partial<ExternalIssuerSettings> = {}): ExternalIssuerSet
 });
 
 async function start(more: Partial<ExternalIssuerSettings> = {}): Promise<TestServer> {
-  const another = await startTestServer({ externalIssuer: settings(more) }, () => now);
+  const another = await startBeside(shared, { externalIssuer: settings(more) });
   started.push(another);
   return another;
 }
@@ -59,9 +60,10 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => keyServer.listen(0, '127.0.0.1', resolve));
   issuer = `http://127.0.0.1:${(keyServer.address() as AddressInfo).port}/`;
   keys = [await newKey('first'), await newKey('second', 'RS256')];
+  shared = await useSharedServer(() => now);
   server = await start();
-  await worldOf(server).organization('acme');
-  user = await worldOf(server).user({ organization: 'acme', admin: true });
+  await worldOf(server).organization('acmeissuer');
+  user = await worldOf(server).user({ organization: 'acmeissuer', admin: true });
 });
 afterAll(async () => {
   for (const one of started) await one.close();
@@ -99,7 +101,7 @@ function sign(
     .sign(key.privateKey);
 }
 
-const TAGS = '/api/tagging/v1.0/organizations/acme/tags';
+const TAGS = '/api/tagging/v1.0/organizations/acmeissuer/tags';
 let counter = 0;
 /** Operation 8, which an organization admin may do with `tag_ow`: 201 where the token is good. */
 const use = (token: string, on = server) =>
@@ -131,7 +133,7 @@ describe('A token of the external issuer', () => {
   });
 
   it('holds no more than its account may hold', async () => {
-    const reader = await worldOf(server).user({ organization: 'acme' });
+    const reader = await worldOf(server).user({ organization: 'acmeissuer' });
     const response = await use(await sign({ sub: reader.uid, scope: 'tag_ow tag_gw asset_gw' }));
     expect(response.status).toBe(403);
     expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
@@ -211,7 +213,7 @@ describe('A token that is good', () => {
   });
 
   it('ends with the ban of its account, at once', async () => {
-    const banned = await worldOf(server).user({ organization: 'acme', admin: true });
+    const banned = await worldOf(server).user({ organization: 'acmeissuer', admin: true });
     const token = await sign({ sub: banned.uid });
     expect(await status(token)).toBe(201);
     await server.context.db.write((tx) => banUser(tx, commandLine(now), banned.id));
@@ -220,7 +222,7 @@ describe('A token that is good', () => {
   });
 
   it('does not come back when the ban ends; one that is issued afterwards is good', async () => {
-    const banned = await worldOf(server).user({ organization: 'acme', admin: true });
+    const banned = await worldOf(server).user({ organization: 'acmeissuer', admin: true });
     const path = `/v1/users/${banned.id}`;
     const before = await sign({ sub: banned.uid });
     expect(await status(before)).toBe(201);
@@ -237,7 +239,7 @@ describe('A token that is good', () => {
   });
 
   it('loses at once what its account may no longer hold, and gets it back', async () => {
-    const demoted = await worldOf(server).user({ organization: 'acme', admin: true });
+    const demoted = await worldOf(server).user({ organization: 'acmeissuer', admin: true });
     const token = await sign({ sub: demoted.uid, scope: 'tag_ow' });
     const setAdmin = (admin: 0 | 1) =>
       server.context.db.write(async (tx) => {
@@ -255,8 +257,7 @@ describe('A token that is good', () => {
 describe('Keys of the external issuer', () => {
   it('are fetched once for many tokens, and never for a token of somebody else', async () => {
     const another = await start();
-    await worldOf(another).organization('acme');
-    const admin = await worldOf(another).user({ organization: 'acme', admin: true });
+    const admin = await worldOf(another).user({ organization: 'acmeissuer', admin: true });
     const before = fetched;
     for (const iss of ['https://evil.example', another.context.addresses.issuer, 'https://evil.example/'])
       expect(await status(await sign({ iss }), another)).toBe(401);
@@ -274,8 +275,7 @@ describe('Keys of the external issuer', () => {
     'that cannot be had (%s) are a 503, and a later try is good',
     async (fault) => {
       const another = await start();
-      await worldOf(another).organization('acme');
-      const admin = await worldOf(another).user({ organization: 'acme', admin: true });
+      const admin = await worldOf(another).user({ organization: 'acmeissuer', admin: true });
       const token = await sign({ sub: admin.uid });
       answers = fault;
       const before = fetched;
@@ -306,8 +306,7 @@ describe('Keys of the external issuer', () => {
     );
     const before = fetched;
     const another = await start(externalIssuer);
-    await worldOf(another).organization('acme');
-    const admin = await worldOf(another).user({ organization: 'acme', admin: true });
+    const admin = await worldOf(another).user({ organization: 'acmeissuer', admin: true });
     expect(await status(await sign({ sub: admin.uid }), another)).toBe(201);
     expect(await status(await sign({ sub: admin.uid }, { kid: 'unknown' }), another)).toBe(401);
     expect(fetched).toBe(before);
@@ -317,8 +316,7 @@ describe('Keys of the external issuer', () => {
 describe('Claims', () => {
   it('name the account by its e-mail address, unless the issuer calls that unverified', async () => {
     const another = await start({ claims: { user: 'email', scope: 'scp', organization: undefined } });
-    await worldOf(another).organization('acme');
-    const admin = await worldOf(another).user({ organization: 'acme', admin: true });
+    const admin = await worldOf(another).user({ organization: 'acmeissuer', admin: true });
     const claims = { email: admin.email.toUpperCase(), scp: ['tag_ow'], sub: 'anything' };
     expect(await status(await sign(claims), another)).toBe(201);
     expect(await status(await sign({ ...claims, email_verified: true }), another)).toBe(201);
@@ -329,30 +327,27 @@ describe('Claims', () => {
 
   it('name the organization, which must be the account’s; staff have none', async () => {
     const another = await start({ claims: { user: 'sub', scope: 'scope', organization: 'org' } });
-    await worldOf(another).organization('acme');
     await worldOf(another).organization('umbra');
-    const { uid: sub } = await worldOf(another).user({ organization: 'acme', admin: true });
+    const { uid: sub } = await worldOf(another).user({ organization: 'acmeissuer', admin: true });
     const staff = await worldOf(another).user();
-    expect(await status(await sign({ sub, org: 'acme' }), another)).toBe(201);
-    for (const org of ['umbra', '', ['acme'], undefined])
+    expect(await status(await sign({ sub, org: 'acmeissuer' }), another)).toBe(201);
+    for (const org of ['umbra', '', ['acmeissuer'], undefined])
       expect(await status(await sign({ sub, org }), another)).toBe(401);
     const global = { sub: staff.uid, scope: 'tag_gw' };
     expect(await status(await sign(global), another)).toBe(201);
-    expect(await status(await sign({ ...global, org: 'acme' }), another)).toBe(401);
+    expect(await status(await sign({ ...global, org: 'acmeissuer' }), another)).toBe(401);
   });
 
   it('map scopes to ours, and then no other name counts', async () => {
     const another = await start({ scopes: new Map([['tags.write', ['tag_ow', 'tag_lw']]]) });
-    await worldOf(another).organization('acme');
-    const { uid: sub } = await worldOf(another).user({ organization: 'acme', admin: true });
+    const { uid: sub } = await worldOf(another).user({ organization: 'acmeissuer', admin: true });
     expect(await status(await sign({ sub, scope: 'openid tags.write' }), another)).toBe(201);
     expect(await status(await sign({ sub, scope: 'tag_ow' }), another)).toBe(403);
   });
 
   it('without an audience of their own are for our issuer', async () => {
     const another = await start({ audience: undefined });
-    await worldOf(another).organization('acme');
-    const { uid: sub } = await worldOf(another).user({ organization: 'acme', admin: true });
+    const { uid: sub } = await worldOf(another).user({ organization: 'acmeissuer', admin: true });
     expect(await status(await sign({ sub, aud: another.context.addresses.issuer }), another)).toBe(201);
     expect(await status(await sign({ sub }), another)).toBe(401);
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AREA_NAMES } from '../../src/config.ts';
 import { AREAS } from '../../src/http/areas.ts';
 import { type KindOfProblem, KINDS } from '../../src/http/problem-kinds.ts';
-import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
@@ -41,7 +41,7 @@ describe('Security headers', () => {
   });
 
   it('demand https where users come through https', async () => {
-    const secure = await startTestServer({ clientBaseUrl: 'https://assay.example' });
+    const secure = await startBeside(server, { clientBaseUrl: 'https://assay.example' });
     const { headers } = await secure.request('GET', '/healthz');
     expect(headers.get('strict-transport-security')).toBe('max-age=31536000; includeSubDomains');
     await secure.close();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestResponse, type TestServer } from '../harness/server.ts';
+import { startBeside, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
 import { linkOf } from '../harness/list-walk.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -17,7 +17,7 @@ let token: string;
 let staffToken: string;
 let now = START;
 beforeAll(async () => {
-  server = await startTestServer({ clientBaseUrl: 'https://gateway.example' }, () => now);
+  server = await startBeside(await useSharedServer(() => now), { clientBaseUrl: 'https://gateway.example' });
   const world = worldOf(server);
   await world.organization('listed');
   ({ token } = await world.user({ organization: 'listed', admin: true }));

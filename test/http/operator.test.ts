@@ -4,7 +4,7 @@ import { openOperations, type OperationsInProcess } from '../../src/app.ts';
 import { operator } from '../../src/auth/callers.ts';
 import { renameAssessmentTag } from '../../src/domain/assessments/assessment-tags.ts';
 import { letOperatorIn } from '../../src/http/area-plugin.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
@@ -12,7 +12,7 @@ let world: ReturnType<typeof worldOf>;
 let operations: OperationsInProcess;
 
 beforeAll(async () => {
-  server = await startTestServer({ rateLimit: 1 });
+  server = await startBeside(await useSharedServer(), { rateLimit: 1 });
   world = worldOf(server);
   operations = await openOperations(server.context);
 });

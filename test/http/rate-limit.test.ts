@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RateLimiter } from '../../src/http/rate-limit.ts';
-import { startTestServer } from '../harness/server.ts';
+import { startBeside, useSharedServer } from '../harness/server.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 
@@ -49,7 +49,10 @@ describe('The rate limiter', () => {
 });
 
 it('A network of IPv6 addresses has one limit, as whoever has one address has all of them', async () => {
-  const server = await startTestServer({ rateLimit: 2, trustedProxies: ['127.0.0.1'] }, () => NOW);
+  const server = await startBeside(await useSharedServer(() => NOW), {
+    rateLimit: 2,
+    trustedProxies: ['127.0.0.1'],
+  });
   const from = async (address: string) =>
     (await server.request('GET', '/sign-in', { headers: { 'x-forwarded-for': address } })).status;
   try {

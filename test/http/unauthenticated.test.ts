@@ -3,7 +3,7 @@ import { newPersonalToken } from '../../src/auth/secrets.ts';
 import { loadConfig } from '../../src/config.ts';
 import { revokeToken } from '../../src/domain/tokens/tokens.ts';
 import { commandLine } from '../../src/auth/callers.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 const LIMIT = 5;
@@ -12,7 +12,10 @@ const PATH = '/v1/assessments/none/testing_hours';
 let now = Date.UTC(2026, 10, 21);
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer({ rateLimit: LIMIT, trustedProxies: ['127.0.0.1'] }, () => now);
+  server = await startBeside(await useSharedServer(() => now), {
+    rateLimit: LIMIT,
+    trustedProxies: ['127.0.0.1'],
+  });
 });
 // Every test has a minute of its own.
 beforeEach(() => {

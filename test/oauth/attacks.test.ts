@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unseal } from '../../src/auth/sealing.ts';
 import { randomText } from '../../src/auth/secrets.ts';
 import { purposeOf } from '../../src/domain/tokens/deployment-keys.ts';
-import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 import { applicationsOf, REDIRECT, type TestClient } from './applications.ts';
 
@@ -242,7 +242,7 @@ describe('A secret', () => {
   });
 
   it('RFC 6749, 10.10: is too long to guess, and guessing is limited', async () => {
-    const guessed = await startTestServer({ rateLimit: 5 });
+    const guessed = await startBeside(server, { rateLimit: 5 });
     try {
       const applications = applicationsOf(guessed);
       const { id } = await applications.client({ kind: 'confidential' });

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -11,10 +11,10 @@ let visitor: Visitor;
 let client: string;
 let now = Date.UTC(2026, 10, 1);
 beforeAll(async () => {
-  server = await startTestServer({ accessTokenLifetime: 600_000 }, () => now);
+  server = await startBeside(await useSharedServer(() => now), { accessTokenLifetime: 600_000 });
   const world = worldOf(server);
-  await world.organization('acme');
-  account = await world.account({ organization: 'acme', admin: true });
+  await world.organization('acmeimplicit');
+  account = await world.account({ organization: 'acmeimplicit', admin: true });
   visitor = newVisitor(server);
   await visitor.signIn(account.email, account.password);
   client = (await world.client({ implicit: true })).id;
@@ -30,7 +30,7 @@ const valid = () => ({
 });
 const issuer = () => server.context.addresses.issuer;
 const createTag = (token: string | undefined, name: string) =>
-  server.request('POST', '/api/tagging/v1.0/organizations/acme/tags', {
+  server.request('POST', '/api/tagging/v1.0/organizations/acmeimplicit/tags', {
     token,
     body: { tags: [{ name }] },
   });
@@ -68,7 +68,7 @@ describe('The implicit flow', () => {
       sub: account.uid,
       client_id: client,
       scope: 'tag_ow',
-      org: 'acme',
+      org: 'acmeimplicit',
       admin: true,
       staff: false,
       iat: Math.floor(now / 1000),
@@ -143,7 +143,7 @@ describe('The implicit flow', () => {
   });
 
   it('RFC 6749, 4.2.2.1: is unsupported_response_type where it is switched off for all; the code flow stays', async () => {
-    const own = await startTestServer({ implicitFlow: false });
+    const own = await startBeside(server, { implicitFlow: false });
     const world = worldOf(own);
     const other = await world.account();
     const { id } = await world.client({ implicit: true });
@@ -159,7 +159,7 @@ describe('The implicit flow', () => {
 
   it('a user who is banned in between gets nothing, and what they had ends', async () => {
     const world = worldOf(server);
-    const other = await world.account({ organization: 'acme' });
+    const other = await world.account({ organization: 'acmeimplicit' });
     const browser = newVisitor(server);
     await browser.signIn(other.email, other.password);
     const path = authorizePath({ ...valid(), scope: 'tag_lw' });

@@ -3,7 +3,7 @@ import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/people/bans.ts';
-import { engine, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { engine, startBeside, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 import { applicationsOf, basic, INSECURE, REDIRECT, type TestClient } from './applications.ts';
 
@@ -340,7 +340,7 @@ describe('The token endpoint', () => {
   });
 
   it('answers too many requests in its own form', async () => {
-    const limited = await startTestServer({ rateLimit: 1 });
+    const limited = await startBeside(server, { rateLimit: 1 });
     try {
       const post = () => applicationsOf(limited).post('/oauth/token', { grant_type: 'x', client_id: 'x' });
       expect((await post()).status).toBe(401);

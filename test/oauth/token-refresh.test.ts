@@ -5,7 +5,7 @@ import { commandLine } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/people/bans.ts';
 import { revokeGrant } from '../../src/domain/tokens/grants.ts';
 import { refreshTokenBySecret } from '../../src/domain/tokens/refresh-tokens.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 import { applicationsOf, INSECURE, type TestClient } from './applications.ts';
 
@@ -18,10 +18,10 @@ let client: TestClient;
 let confidential: TestClient;
 let now = Date.UTC(2027, 0, 1);
 beforeAll(async () => {
-  server = await startTestServer({ grantLifetime: 90 * DAY }, () => now);
+  server = await startBeside(await useSharedServer(() => now), { grantLifetime: 90 * DAY });
   apps = applicationsOf(server);
-  await worldOf(server).organization('acme');
-  user = await worldOf(server).user({ organization: 'acme' });
+  await worldOf(server).organization('acmerefresh');
+  user = await worldOf(server).user({ organization: 'acmerefresh' });
   client = await apps.client();
   confidential = await apps.client({ kind: 'confidential' });
 });
@@ -149,7 +149,7 @@ describe('The refresh token grant', () => {
   });
 
   it('is refused to a banned user’s client', async () => {
-    const banned = await worldOf(server).user({ organization: 'acme' });
+    const banned = await worldOf(server).user({ organization: 'acmerefresh' });
     const { refresh_token: token } = await apps.tokens(client, banned.id);
     await server.context.db.write((tx) => banUser(tx, commandLine(now), banned.id));
     await expectRefused(client, token);
