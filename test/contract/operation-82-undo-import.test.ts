@@ -157,19 +157,17 @@ describe('Operation 82: undo an import', () => {
   });
 
   it('409 before it has ended, while it is being undone, and twice', async () => {
-    const large = report(
-      Array.from({ length: 1_500 }, (_, index) => host(`10.0.${index >> 8}.${index & 255}`, port(80))).join(
-        '',
-      ),
+    const many = report(
+      Array.from({ length: 200 }, (_, index) => host(`10.0.0.${index}`, port(80))).join(''),
     );
-    const running = (await startImport(server, admin.token, large)).body.id;
+    const running = (await startImport(server, admin.token, many)).body.id;
     const problem = { area: 'v1', status: 409, kind: 'conflict' } as const;
     expectProblem(server, await undo(running), problem);
     await endedImport(server, admin.token, running);
     const both = await Promise.all([undo(running), undo(running)]);
     expect(both.map(({ status }) => status).sort()).toEqual([202, 409]);
     const { undone: counts } = await endedImport(server, admin.token, running, (job) => job.undone !== null);
-    expect(counts).toMatchObject({ assets: 1_500, kept: 0 });
+    expect(counts).toMatchObject({ assets: 200, kept: 0 });
     expectProblem(server, await undo(running), problem);
   });
 

@@ -95,14 +95,16 @@ export function describeFormat(format: Format, options: HarnessOptions = {}): vo
 
     it('ends whatever becomes of its bytes', { timeout: 300_000 }, async () => {
       const random = randomFrom(bytes.length);
+      let longest = 0;
       for (let variant = 0; variant < Math.ceil(VARIANTS / files.length); variant += 1) {
         const report = mutated(bytes, random);
         const started = performance.now();
         await read(report).catch((error: unknown) => {
           throw new Error(`Variant ${variant} threw what is no ReportError.`, { cause: error });
         });
-        expect(performance.now() - started).toBeLessThan(LONGEST_MILLISECONDS);
+        longest = Math.max(longest, performance.now() - started);
       }
+      expect(longest).toBeLessThan(LONGEST_MILLISECONDS);
     });
   });
 }

@@ -11,17 +11,21 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Seconds of work: many units of work. */
-const FINDINGS = 20_000;
-const REPORT = Array.from({ length: FINDINGS }, (_, index) =>
+const finding = (number: number, description: string) =>
   JSON.stringify({
-    'template-id': `rule-${index}`,
+    'template-id': `rule-${number}`,
     type: 'http',
     host: 'shop.example',
     'matched-at': 'https://shop.example/',
-    info: { name: `Rule ${index}`, severity: 'low', description: `Rule ${index} has found something.` },
-  }),
+    info: { name: `Rule ${number}`, severity: 'low', description },
+  });
+/** Seconds of work: many units of work. */
+const FINDINGS = 10_000;
+const REPORT = Array.from({ length: FINDINGS }, (_, index) =>
+  finding(index, `Rule ${index} has found something.`),
 ).join('\n');
+/** The least that a thread starts with, which a finding of as many needs at once, on top of that. */
+const MEMORY = 12;
 const ROUNDS = 10;
 
 describe('While an import runs', () => {
@@ -56,17 +60,19 @@ describe('While an import runs', () => {
 
 describe('An import that needs more memory than it may have', () => {
   it('fails at once and says so, and the server goes on', async () => {
-    const small = await startTestServer({ importMemory: 12 });
+    const small = await startTestServer({ importMemory: MEMORY });
     try {
       const its = worldOf(small);
       const { uid: organization } = await its.organization();
       const { uid } = await its.assessment(organization);
       const { token } = await its.user({ organization, admin: true });
-      const { body } = await startImport(small, token, REPORT, { assessment_id: uid });
+      const { body } = await startImport(small, token, finding(1, 'x'.repeat(MEMORY * 1024 ** 2)), {
+        assessment_id: uid,
+      });
       const ended = await endedImport(small, token, body.id);
       expect(ended).toMatchObject({
         state: 'failed',
-        error: { message: expect.stringContaining('more than the 12 MiB of memory') },
+        error: { message: expect.stringContaining(`more than the ${MEMORY} MiB of memory`) },
       });
       expect(await its.auditEvents()).toContainEqual(expect.objectContaining({ action: 'import.end' }));
       const jobs = await small.context.db.read

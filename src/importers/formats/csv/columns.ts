@@ -45,13 +45,16 @@ const plain = (name: string): string =>
     .replace(/[\s_./-]+/g, ' ')
     .trim();
 
+const PLAIN_NAMES = Object.entries(CSV_MEMBERS).map(([member, names]) => [member, names.map(plain)] as const);
+
 /** @returns which column each of our members is likely to stand in, by the names of the columns */
 export function usualMapping(columns: readonly string[]): ColumnMapping {
   const taken = new Set<string>();
   const mapping: Record<string, string> = {};
-  for (const [member, names] of Object.entries(CSV_MEMBERS)) {
+  const plainColumns = columns.map(plain);
+  for (const [member, names] of PLAIN_NAMES) {
     for (const name of names) {
-      const column = columns.find((one) => plain(one) === plain(name) && !taken.has(one));
+      const column = columns.find((one, index) => plainColumns[index] === name && !taken.has(one));
       if (column === undefined) continue;
       taken.add(column);
       mapping[member] = column;
