@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { importEvents } from '../../src/api/v1/import-events.ts';
 import { type ImportView, readImport } from '../../src/domain/imports/import-list.ts';
 import { operatorCaller } from '../../src/auth/callers.ts';
@@ -17,13 +17,19 @@ let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
 let admin: TestUser;
 const following = new Set<ClientRequest>();
+/** By which the clock of the server is ahead, in ms. */
+let ahead = 0;
 
 beforeAll(async () => {
-  server = await useSharedServer();
+  server = await useSharedServer(() => Date.now() + ahead);
   world = worldOf(server);
 });
 afterAll(() => server.close());
-afterEach(() => leave());
+afterEach(() => {
+  vi.useRealTimers();
+  ahead = 0;
+  leave();
+});
 beforeEach(async () => {
   organization = await world.organization();
   assessment = await world.assessment(organization.uid);
@@ -174,7 +180,8 @@ describe('A stream of events', () => {
     const applications = applicationsOf(server);
     const application = await applications.client();
     const { access_token } = await applications.tokens(application, allowed.id);
-    const short = await world.token(expired.id, { expiresAt: clock() + 2_000 });
+    const short = await world.token(expired.id, { expiresAt: clock() + 60_000 });
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     const streams = await Promise.all(
       [revoked.token, short.token, banned.token, demoted.token, access_token, admin.token].map((token) =>
         lasting(token, id),
@@ -191,8 +198,10 @@ describe('A stream of events', () => {
     ];
     expect(endings.map(({ status }) => status)).toEqual([204, 200, 200, 200]);
     const [live] = streams.splice(-1);
+    ahead = 60_000;
+    vi.advanceTimersByTime(15_000);
     const lasted = await Promise.all(streams.map(({ ended }) => ended));
-    for (const milliseconds of lasted) expect(milliseconds).toBeLessThan(17_000);
+    for (const milliseconds of lasted) expect(milliseconds).toBeLessThanOrEqual(15_000);
     expect(live?.response.readableEnded || live?.response.destroyed).toBe(false);
   });
 });

@@ -132,9 +132,9 @@ describe.each(['folder', 'database', 's3', 'usual'])('The store of attachments i
     const store = storeOf(name);
     const key = await newKey();
     const piece = randomBytes(64 * 1024);
-    const size = 400 * piece.length;
+    const size = 100 * piece.length;
     async function* many() {
-      for (let count = 0; count < 400; count += 1) yield piece;
+      for (let count = 0; count < 100; count += 1) yield piece;
     }
     await store.write(key, many());
     let seen = 0;

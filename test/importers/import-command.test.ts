@@ -44,17 +44,17 @@ describe('assay import nmap', () => {
 
   it('lists more hosts than are looked up at once', async () => {
     let hosts = '';
-    for (let number = 0; number < 2_500; number += 1) {
+    for (let number = 0; number < 1_500; number += 1) {
       hosts += host(`10.1.${number >> 8}.${number & 255}`, `<!-- ${'x'.repeat(150)} -->${port(22)}`);
     }
     const path = file('many.xml', report(hosts));
     const { assets, ...summary } = await assay.json('import', 'nmap', path, '--organization', 'acme');
-    expect(summary).toMatchObject({ hosts: { created: 2_500 }, ports: { open: 2_500 } });
-    expect(new Set(assets.map(({ uid }: { uid: string }) => uid)).size).toBe(2_500);
-    expect(assets[2_499]).toMatchObject({ address: '10.1.9.195', openPorts: 1 });
+    expect(summary).toMatchObject({ hosts: { created: 1_500 }, ports: { open: 1_500 } });
+    expect(new Set(assets.map(({ uid }: { uid: string }) => uid)).size).toBe(1_500);
+    expect(assets[1_499]).toMatchObject({ address: '10.1.5.219', openPorts: 1 });
     const { stdout } = await importing(path, '--organization', 'acme');
     expect(stdout.split('\n').filter((line) => line.startsWith('10.1.'))).toHaveLength(20);
-    expect(stdout).toMatch(/^and 2480 more; --json lists them all$/m);
+    expect(stdout).toMatch(/^and 1480 more; --json lists them all$/m);
   });
 
   it('keeps and tells what came before the end of a report that is cut off', async () => {

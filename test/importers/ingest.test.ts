@@ -1137,7 +1137,7 @@ describe('a search', () => {
     const word = `needle${organization.uid}`;
     await imported([finding('xss', { description: `has a ${word} in it` }), finding('other')]);
     const { db } = server.context;
-    for (let filled = 1; filled > 0;) filled = await db.write((tx) => fillSearch(tx, 1));
+    for (let filled = 1; filled > 0;) filled = await db.write((tx) => fillSearch(tx, 100));
     const found = async () =>
       (await server.request('GET', `/v1/vulnerabilities?filter[search]=${word}`, { token: staff.token }))
         .body;
