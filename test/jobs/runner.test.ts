@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openContext } from '../../src/context.ts';
 import { addJob, cancelJob, type JobLimit, takeJob } from '../../src/domain/shared/jobs.ts';
 import { type JobKind, JobRunner, type Run } from '../../src/jobs/runner.ts';
@@ -9,16 +9,21 @@ const MINUTE = 60_000;
 let server: TestServer;
 let now: number;
 let runners: JobRunner[];
-beforeEach(async () => {
+let linesBefore: number;
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+});
+beforeEach(() => {
   now = Date.UTC(2026, 5, 1);
   runners = [];
-  server = await startTestServer({}, () => now);
+  linesBefore = server.logs().length;
 });
 afterEach(async () => {
   vi.useRealTimers();
   for (const runner of runners) await runner.close();
-  await server.close();
+  await server.context.db.write((tx) => tx.deleteFrom('jobs').where('kind', '=', 'test').execute());
 });
+afterAll(() => server.close());
 
 const add = (payload: unknown, limit?: JobLimit) =>
   server.context.db.write((tx) => addJob(tx, 'test', payload, now, limit));
@@ -28,6 +33,7 @@ const waiting = () =>
     .select(['id', 'attempts', 'due_at', 'holder'])
     .where('kind', '=', 'test')
     .execute();
+const logs = () => server.logs().slice(linesBefore);
 const wake = () => server.context.jobs.added();
 
 function start(run: (run: Run) => Promise<void>, options: Partial<JobKind> = {}): JobRunner {
@@ -121,7 +127,7 @@ describe('A job', () => {
     }
     await vi.waitFor(async () => expect(await waiting()).toEqual([]));
     expect(tries).toBe(3);
-    const told = server.logs().filter(({ kind }) => kind === 'test');
+    const told = logs().filter(({ kind }) => kind === 'test');
     expect(told.map(({ msg }) => msg)).toEqual([
       'a job failed, and is tried again',
       'a job failed, and is tried again',
@@ -165,7 +171,7 @@ describe('A job', () => {
     vi.advanceTimersByTime(20_000);
     await ended.opened;
     await vi.waitFor(() =>
-      expect(server.logs()).toContainEqual(
+      expect(logs()).toContainEqual(
         expect.objectContaining({ msg: 'a job was cancelled, or taken by another instance' }),
       ),
     );
