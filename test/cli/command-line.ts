@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { inject } from 'vitest';
 import { run as runCommand } from '../../src/cli/program.ts';
 import { createTestDatabase, type InitialState, type TestDatabase } from '../harness/database.ts';
+import { serve as serveOver, type TestServer } from '../harness/server.ts';
 
 export interface Finished {
   code: number | null;
@@ -34,8 +35,10 @@ export interface CommandLine {
   json(...args: readonly string[]): Promise<any>;
   /** The same as `run`, in a process of its own. */
   process(args: readonly string[], options?: RunOptions): Promise<Finished>;
-  /** Starts a server on a free port and waits until it is ready. */
+  /** Starts a server in a process of its own, on a free port, and waits until it is ready. */
   serve(...args: readonly string[]): Promise<Serving>;
+  /** Has a server over the same database in this process, for as long as it is open: for what is not about `assay serve`. */
+  serveHere(): Promise<TestServer>;
   /** Runs a shell, to paste something into. */
   shell(script: string): Promise<Finished>;
   database: TestDatabase;
@@ -68,6 +71,7 @@ export async function startCommandLine(state: InitialState = 'migrated'): Promis
   const masterKey =
     database.databaseUrl === undefined || state === 'demo' ? undefined : randomBytes(32).toString('base64');
   const servers = new Set<ChildProcess>();
+  let here: Promise<TestServer> | undefined;
 
   const environment = (env: Record<string, string> = {}, data = database.dataDirectory) => ({
     PATH: process.env['PATH'],
@@ -122,6 +126,12 @@ export async function startCommandLine(state: InitialState = 'migrated'): Promis
         },
       };
     },
+    serveHere: () =>
+      (here ??= serveOver(
+        { ...database, drop: async () => undefined },
+        // What is made by commands is sealed with it.
+        masterKey === undefined ? {} : { masterKey: createSecretKey(masterKey, 'base64') },
+      )),
     shell: (script) =>
       new Promise((resolve) => {
         execFile('sh', ['-c', script], (error, stdout, stderr) =>
@@ -130,6 +140,7 @@ export async function startCommandLine(state: InitialState = 'migrated'): Promis
       }),
     async close() {
       for (const server of servers) server.kill('SIGKILL');
+      await (await here)?.close();
       await database.drop();
     },
   };

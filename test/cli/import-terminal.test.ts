@@ -154,21 +154,19 @@ interface Where {
   place: string[];
   /** Whether a server does the work. */
   isServer: boolean;
-  stop(): Promise<unknown>;
 }
 
 const PLACES = ['the data folder', 'a server'] as const;
 
 async function placeAt(place: (typeof PLACES)[number]): Promise<Where> {
-  if (place === 'the data folder') return { place: [], isServer: false, stop: async () => undefined };
-  const server = await assay.serve('--no-demo');
+  if (place === 'the data folder') return { place: [], isServer: false };
+  const server = await assay.serveHere();
   const email = `jo-${Math.random().toString(36).slice(2)}@acme.example`;
   await assay.json('user', 'create', '--email', email, '--organization', 'acme', '--admin');
   const { token } = await assay.json('token', 'create', '--user', email);
   return {
     place: ['--server', server.origin, '--token', token],
     isServer: true,
-    stop: () => server.stop(),
   };
 }
 
@@ -184,7 +182,6 @@ describe.each(PLACES)('assay import as a process, on %s', { timeout: 120_000 }, 
     uid = `web-${where.isServer ? 'server' : 'folder'}-${(count += 1)}`;
     await assay.json('assessment', 'create', uid, '--organization', 'acme', '--name', uid);
   });
-  afterAll(() => where.stop());
 
   const jobNamed = (filename: string) =>
     db.read.selectFrom('imports').select(['id', 'state']).where('filename', '=', filename).executeTakeFirst();

@@ -193,7 +193,7 @@ describe('assay import, on the data folder', () => {
 describe('assay import, on a server', () => {
   it('sends reports, and follows them to their end', { timeout: 60_000 }, async () => {
     const uid = await assessment();
-    const server = await assay.serve('--no-demo');
+    const server = await assay.serveHere();
     await assay.json('user', 'create', '--email', 'jo@acme.example', '--organization', 'acme', '--admin');
     const { token } = await assay.json('token', 'create', '--user', 'jo@acme.example');
     const env = { ASSAY_SERVER: server.origin, ASSAY_TOKEN: token };
@@ -206,6 +206,5 @@ describe('assay import, on a server', () => {
     });
     const nmap = join(FIXTURES, 'nmap/loopback-first.xml');
     expect((await assay.run(['import', 'nmap', nmap], { env })).stdout).toMatch(/ nmap +succeeded /);
-    await server.stop();
   });
 });

@@ -41,7 +41,7 @@ describe('assay serve, which is the same on both engines', () => {
     }
   });
 
-  it('lets commands make links that lead to it, as long as it runs', async () => {
+  it('lets commands make links that lead to it, as long as it runs, and of no other database', async () => {
     const create = (name: string) =>
       assay.run(['user', 'create', '--email', `${name}@example.com`, '--staff']);
     const server = await assay.serve('--no-demo');
@@ -52,24 +52,27 @@ describe('assay serve, which is the same on both engines', () => {
       env: { ASSAY_CLIENT_BASE_URL: 'https://assay.example' },
     });
     expect(configured.stdout).toContain('https://assay.example/invitation');
+    const file = join(data, 'server.json');
+    const told = readFileSync(file, 'utf8');
+    expect(JSON.parse(told)).toEqual({
+      origin: server.origin,
+      pid: expect.any(Number),
+      database: expect.any(String),
+    });
+    // It is not believed of another database, whose folder a command happens to be in.
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(told), database: 'db.example/other' }));
+    const elsewhere = await create('ann');
+    expect(elsewhere.stdout).not.toContain(server.origin);
+    expect(elsewhere.stderr).toContain('The link assumes that');
+    writeFileSync(file, told);
+    expect((await create('cyd')).stdout).toContain(server.origin);
     await server.stop();
     const after = await create('bob');
     expect(after.stdout).not.toContain(server.origin);
     expect(after.stderr).toContain('The link assumes that');
     // A process that was killed leaves its word behind, and another one may have its number by now.
-    writeFileSync(join(data, 'server.json'), JSON.stringify({ origin: server.origin, pid: 2 ** 22 + 1 }));
+    writeFileSync(file, JSON.stringify({ origin: server.origin, pid: 2 ** 22 + 1 }));
     expect((await create('joe')).stdout).not.toContain(server.origin);
-  });
-
-  it('is not believed of another database, whose folder a command happens to be in', async () => {
-    const server = await assay.serve('--no-demo');
-    const told = JSON.parse(readFileSync(join(data, 'server.json'), 'utf8'));
-    expect(told).toEqual({ origin: server.origin, pid: expect.any(Number), database: expect.any(String) });
-    writeFileSync(join(data, 'server.json'), JSON.stringify({ ...told, database: 'db.example/other' }));
-    const made = await assay.run(['user', 'create', '--email', 'ada@example.com', '--staff']);
-    expect(made.stdout).not.toContain(server.origin);
-    expect(made.stderr).toContain('The link assumes that');
-    await server.stop();
   });
 
   it('serves the areas that it is told to', async () => {

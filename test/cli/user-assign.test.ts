@@ -23,7 +23,7 @@ describe('assay user assign', () => {
   it('confines staff to organizations, with the token that they have, and lets them out again', async () => {
     const { id, uid, email } = await newStaff();
     const { token } = await assay.json('token', 'create', '--user', email, '--scopes', 'tag_ow');
-    const server = await assay.serve('--no-demo');
+    const server = await assay.serveHere();
     const statusIn = async (organization: string) => {
       const response = await fetch(`${server.origin}/api/tagging/v1.0/organizations/${organization}/tags`, {
         method: 'POST',
@@ -33,26 +33,22 @@ describe('assay user assign', () => {
       return response.status;
     };
     const statuses = async () => [await statusIn('acme'), await statusIn('umbra'), await statusIn('other')];
-    try {
-      expect(await statuses()).toEqual([201, 201, 201]);
-      const assigned = await assay.json('user', 'assign', email, '--organization', 'acme', 'umbra');
-      expect(assigned).toEqual({ id, uid, email, assigned_to: ['acme', 'umbra'] });
-      expect(await statuses()).toEqual([201, 201, 404]);
+    expect(await statuses()).toEqual([201, 201, 201]);
+    const assigned = await assay.json('user', 'assign', email, '--organization', 'acme', 'umbra');
+    expect(assigned).toEqual({ id, uid, email, assigned_to: ['acme', 'umbra'] });
+    expect(await statuses()).toEqual([201, 201, 404]);
 
-      const replaced = await assay.run(['user', 'assign', uid, '--organization', 'other']);
-      expect(replaced).toEqual({
-        code: 0,
-        stdout: `${email} reaches other, and nothing of others.\n`,
-        stderr: '',
-      });
-      expect(await statuses()).toEqual([404, 404, 201]);
+    const replaced = await assay.run(['user', 'assign', uid, '--organization', 'other']);
+    expect(replaced).toEqual({
+      code: 0,
+      stdout: `${email} reaches other, and nothing of others.\n`,
+      stderr: '',
+    });
+    expect(await statuses()).toEqual([404, 404, 201]);
 
-      const freed = await assay.run(['user', 'assign', String(id), '--all']);
-      expect(freed).toEqual({ code: 0, stdout: `${email} reaches every organization.\n`, stderr: '' });
-      expect(await statuses()).toEqual([201, 201, 201]);
-    } finally {
-      await server.stop();
-    }
+    const freed = await assay.run(['user', 'assign', String(id), '--all']);
+    expect(freed).toEqual({ code: 0, stdout: `${email} reaches every organization.\n`, stderr: '' });
+    expect(await statuses()).toEqual([201, 201, 201]);
   });
 
   it('refuses client users, what is not there, and a command that says nothing or too much', async () => {

@@ -20,13 +20,11 @@ async function newUser() {
 /** A user who has accepted the invitation that they were given. */
 async function newPerson() {
   const { invite_url, ...user } = await newUser();
-  const server = await assay.serve('--no-demo');
-  const browser = newVisitor(server);
+  const browser = newVisitor(await assay.serveHere());
   const { pathname, search } = new URL(invite_url);
   const fields = { name: 'Ada', password: 'seven green ladders sing' };
   const answer = await browser.submit(await browser.open(pathname + search), fields, '/invitation');
   expect(answer.status).toBe(303);
-  await server.stop();
   return user;
 }
 
@@ -84,13 +82,12 @@ describe('assay user reset-password', () => {
       reset_url: expect.stringMatching(/\/reset-password\?token=\w{43}$/),
       expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
     });
-    const server = await assay.serve('--no-demo');
+    const server = await assay.serveHere();
     const statusOf = async (url: string) => {
       const { pathname, search } = new URL(url);
       return (await fetch(server.origin + pathname + search)).status;
     };
     expect([await statusOf(older.reset_url), await statusOf(made.reset_url)]).toEqual([404, 200]);
-    await server.stop();
   });
 
   it('refuses who was invited and has not accepted, who is banned, and nobody', async () => {

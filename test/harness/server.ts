@@ -92,10 +92,11 @@ export async function startBeside(
   return { ...server, ...beside, close: () => app.close() };
 }
 
-async function serve(
+/** The same over a database that there is, which goes with it. */
+export async function serve(
   database: TestDatabase,
-  overrides: Partial<Config>,
-  clock: () => number,
+  overrides: Partial<Config> = {},
+  clock: () => number = Date.now,
 ): Promise<TestServer & { forgetLogs(): void }> {
   const config: Config = {
     ...loadConfig({}, { PORT: '0', ASSAY_RATE_LIMIT: '0' }),
