@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import { type IncomingMessage, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -108,7 +107,9 @@ export class S3Store implements FileStore {
       region,
     });
     const signed = await signer.sign();
-    const send = signed.url.protocol === 'https:' ? requestHttps : requestHttp;
+    // Loaded when it is used: a thread that keeps its files elsewhere would take a tenth of its start for it.
+    const { request: send } =
+      signed.url.protocol === 'https:' ? await import('node:https') : await import('node:http');
     return new Promise((resolve, reject) => {
       const request = send(signed.url, {
         method,

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { importJobKey, IMPORT_JOB, takeImport } from '../../src/domain/imports/import-runs.ts';
 import { addJob, finishJob, type Job } from '../../src/domain/shared/jobs.ts';
 import { insertImport } from '../harness/imports.ts';
@@ -7,14 +7,16 @@ import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
 let world: ReturnType<typeof worldOf>;
-let now: number;
-beforeEach(async () => {
-  now = Date.UTC(2026, 5, 1);
+const now = Date.UTC(2026, 5, 1);
+beforeAll(async () => {
   // No runner of its own: nothing listens.
   server = await startTestServer({}, () => now);
   world = worldOf(server);
 });
-afterEach(() => server.close());
+afterEach(() =>
+  server.context.db.write((tx) => tx.deleteFrom('jobs').where('kind', '=', IMPORT_JOB).execute()),
+);
+afterAll(() => server.close());
 
 /** Queues an import, due after what the server looks for. */
 async function queue(organizationId: number, assessmentId: number | null = null): Promise<number> {
