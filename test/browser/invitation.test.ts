@@ -1,8 +1,14 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { invitationUrl } from '../../src/auth/invitations.ts';
-import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import {
+  describeInBrowser,
+  signIn,
+  useBrowser,
+  openAccount,
+  startBrowsedServer,
+} from '../harness/browser.ts';
+import type { TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
@@ -10,7 +16,7 @@ const PASSWORD = 'seven green ladders sing';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer({}, () => NOW);
+  server = await startBrowsedServer({}, () => NOW);
 });
 afterAll(() => server.close());
 

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import {
+  describeInBrowser,
+  signIn,
+  useBrowser,
+  openAccount,
+  startBrowsedServer,
+} from '../harness/browser.ts';
+import type { TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 const REFUSED =
@@ -9,7 +15,7 @@ const REFUSED =
 let server: TestServer;
 let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
+  server = await startBrowsedServer({}, () => now);
 });
 afterAll(() => server.close());
 
