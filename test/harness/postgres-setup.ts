@@ -8,9 +8,12 @@ import { temporaryFolder } from './temporary.ts';
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Compiled by now.
   const { openDatabase } = await import('../../src/db/open.ts');
-  // What these tests write need not outlive them; test/crash has a cluster of its own, which flushes.
+  // What these tests write need not outlive them; test/crash has a cluster of its own, which flushes. None of their
+  // databases lives as long as it takes to be worth looking after, or to be worth machine code for its statements.
   const cluster = await startPostgres(
-    ['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'max_wal_size=256MB'],
+    ['fsync=off', 'full_page_writes=off', 'max_wal_size=256MB', 'autovacuum=off', 'jit=off'].flatMap(
+      (one) => ['-c', one],
+    ),
     temporaryFolder(),
   );
   const client = new pg.Client({ connectionString: cluster.url('postgres') });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALL_SCOPES } from '../../src/auth/scopes.ts';
 import { authorizePath, decide, PKCE, responseOf, VERIFIER } from '../harness/authorization.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
 });
 afterAll(() => server.close());
 
@@ -50,8 +50,8 @@ describe('The documentation', () => {
 
   it('gets an admin who selects every scope what an admin may hold', async () => {
     const world = worldOf(server);
-    await world.organization('acme');
-    const account = await world.account({ organization: 'acme', admin: true });
+    await world.organization('acmedocs');
+    const account = await world.account({ organization: 'acmedocs', admin: true });
     const visitor = newVisitor(server);
     await visitor.signIn(account.email, account.password);
     const redirect_uri = `${server.origin}/docs/oauth2-redirect.html`;

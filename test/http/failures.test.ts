@@ -7,9 +7,11 @@ import { AREA_NAMES } from '../../src/config.ts';
 import { AREAS, SERVER_AREA } from '../../src/http/areas.ts';
 import {
   type RequestOptions,
+  startBeside,
   startTestServer,
   type TestResponse,
   type TestServer,
+  useSharedServer,
 } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
@@ -31,9 +33,9 @@ type Place = (typeof PLACES)[number][0];
 let server: TestServer;
 let staff: TestUser;
 beforeAll(async () => {
-  server = await startTestServer({ bodyLimit: 4_096 });
+  server = await startBeside(await useSharedServer(), { bodyLimit: 4_096 });
   const world = worldOf(server);
-  await world.organization('acme');
+  await world.organization('acmefailures');
   staff = await world.user();
 });
 afterAll(() => server.close());

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashSecret } from '../../src/auth/secrets.ts';
 import { authorizePath, CALLBACK, CHALLENGE, decide, PKCE, responseOf } from '../harness/authorization.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
@@ -10,10 +10,10 @@ let account: { id: number; uid: string; email: string; password: string };
 let visitor: Visitor;
 let client: string;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await useSharedServer();
   const world = worldOf(server);
-  await world.organization('acme');
-  account = await world.account({ organization: 'acme' });
+  await world.organization('acmeauthorize');
+  account = await world.account({ organization: 'acmeauthorize' });
   visitor = newVisitor(server);
   await visitor.signIn(account.email, account.password);
   client = (await world.client()).id;
@@ -126,7 +126,7 @@ describe('The code flow', () => {
 
   it('RFC 6749, 4.1.2.1: answers access_denied where the user denies, and grants nothing', async () => {
     const denying = newVisitor(server);
-    const other = await worldOf(server).account({ organization: 'acme' });
+    const other = await worldOf(server).account({ organization: 'acmeauthorize' });
     await denying.signIn(other.email, other.password);
     const { query } = responseOf(await decide(denying, authorizePath(valid()), 'deny'));
     expect(query).toEqual({
@@ -253,7 +253,7 @@ describe('A request whose client or redirect address is at fault', () => {
 describe('Whoever is not signed in', () => {
   it('is led to the sign-in page, and from there to the response', async () => {
     const browser = newVisitor(server);
-    const other = await worldOf(server).account({ organization: 'acme' });
+    const other = await worldOf(server).account({ organization: 'acmeauthorize' });
     const path = authorizePath(valid());
     const redirect = await browser.get(path);
     expect(redirect.status).toBe(303);
@@ -274,7 +274,7 @@ describe('Whoever is not signed in', () => {
 
   it('counts as such after the first of two factors', async () => {
     const browser = newVisitor(server);
-    const other = await worldOf(server).account({ organization: 'acme' });
+    const other = await worldOf(server).account({ organization: 'acmeauthorize' });
     await browser.signIn(other.email, other.password);
     await server.context.db.write((tx) =>
       tx.updateTable('sessions').set({ state: 'pending' }).where('user_id', '=', other.id).execute(),

@@ -6,20 +6,20 @@ import { signAccessToken, storeAccessToken } from '../../src/domain/tokens/acces
 import { relyOnConsent, withdrawConsent } from '../../src/domain/tokens/consents.ts';
 import { issueRefreshToken } from '../../src/domain/tokens/refresh-tokens.ts';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
-import { engine, startTestServer, type TestServer } from '../harness/server.ts';
+import { engine, type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
 let now = Date.UTC(2026, 10, 1, 9, 30);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
-  await worldOf(server).organization('acme');
+  server = await useSharedServer(() => now);
+  await worldOf(server).organization('acmeconsent');
 });
 afterAll(() => server.close());
 
 const signedIn = async () => {
-  const account = await worldOf(server).account({ organization: 'acme', admin: true });
+  const account = await worldOf(server).account({ organization: 'acmeconsent', admin: true });
   const visitor = newVisitor(server);
   await visitor.signIn(account.email, account.password);
   return { account, visitor };
@@ -34,7 +34,7 @@ const isAsked = async (visitor: Visitor, path: string) => (await visitor.get(pat
 const eventsOf = async (client: string) =>
   (await worldOf(server).auditEvents()).filter(({ object_id }) => object_id === client);
 const createTag = (token: string | undefined, name: string) =>
-  server.request('POST', '/api/tagging/v1.0/organizations/acme/tags', {
+  server.request('POST', '/api/tagging/v1.0/organizations/acmeconsent/tags', {
     token,
     body: { tags: [{ name }] },
   });
@@ -104,7 +104,7 @@ describe('The consent page', () => {
   });
 
   it('grants no more than it showed, when the account may hold more by then', async () => {
-    const account = await worldOf(server).account({ organization: 'acme' });
+    const account = await worldOf(server).account({ organization: 'acmeconsent' });
     const visitor = newVisitor(server);
     await visitor.signIn(account.email, account.password);
     const path = tokenPath(await newClient(), 'tag_ow tag_lw');
