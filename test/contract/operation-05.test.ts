@@ -21,11 +21,13 @@ beforeAll(async () => {
 afterAll(() => server.close());
 beforeEach(async () => {
   now = START;
-  organization = await world.organization();
-  assessment = await world.assessment(organization.uid);
-  member = await world.user({ organization: organization.uid });
-  await world.access(assessment.uid, member.id);
-  vulnerability = await world.vulnerability(assessment.uid);
+  await world.together(async (made) => {
+    organization = await made.organization();
+    assessment = await made.assessment(organization.uid);
+    member = await made.user({ organization: organization.uid });
+    await made.access(assessment.uid, member.id);
+    vulnerability = await made.vulnerability(assessment.uid);
+  });
   now = START + 60_000;
 });
 

@@ -130,7 +130,13 @@ describe('Operation 12: list members of an assessment group', () => {
         .filter((row) => role === undefined || row.role === role)
         .sort((a, b) => direction * compare(a[sort], b[sort]) || a.id - b.id);
 
-    beforeEach(async () => {
+    /** What the tests below read, and none changes. */
+    let crowd: { organization: string; group: number; admin: TestUser };
+    beforeAll(async () => {
+      organization = (await world.organization()).uid;
+      group = (await world.group(organization)).id;
+      admin = await world.user({ organization, admin: true });
+      crowd = { organization, group, admin };
       // Times that tie and do not rise with the id; no infra_admin at all.
       const times = [5, 3, 3, 9, 3, 1, 5, 5, 2, 3, 3, 3, 8, 3, 3, 1, 9];
       const roles: GroupRole[] = [
@@ -155,6 +161,9 @@ describe('Operation 12: list members of an assessment group', () => {
           rows.map(({ created_at, ...row }) => ({ ...row, createdAt: new Date(created_at).toISOString() })),
         );
       expect(all).toHaveLength(times.length);
+    });
+    beforeEach(() => {
+      ({ organization, group, admin } = crowd);
     });
 
     const combinations = (['createdAt', 'role', 'userUid'] as const).flatMap((sort) =>

@@ -26,15 +26,17 @@ beforeAll(async () => {
 afterAll(() => server.close());
 beforeEach(async () => {
   now = START;
-  organization = await world.organization();
-  assessment = await world.assessment(organization.uid);
-  member = await world.user({ organization: organization.uid });
-  other = await world.user({ organization: organization.uid });
-  admin = await world.user({ organization: organization.uid, admin: true });
-  outsider = await world.user({ organization: organization.uid });
-  await world.access(assessment.uid, member.id);
-  await world.access(assessment.uid, other.id);
-  vulnerability = await world.vulnerability(assessment.uid, { statusId: 2 });
+  await world.together(async (made) => {
+    organization = await made.organization();
+    assessment = await made.assessment(organization.uid);
+    member = await made.user({ organization: organization.uid });
+    other = await made.user({ organization: organization.uid });
+    admin = await made.user({ organization: organization.uid, admin: true });
+    outsider = await made.user({ organization: organization.uid });
+    await made.access(assessment.uid, member.id);
+    await made.access(assessment.uid, other.id);
+    vulnerability = await made.vulnerability(assessment.uid, { statusId: 2 });
+  });
   now = START + 60_000;
 });
 

@@ -24,18 +24,21 @@ beforeAll(async () => {
 afterAll(() => server.close());
 beforeEach(async () => {
   now += 2 * HOUR;
-  organization = await world.organization();
-  assessment = (await world.assessment(organization.uid)).uid;
-  admin = await world.user({ organization: organization.uid, admin: true });
+  await world.together(async (made) => {
+    organization = await made.organization();
+    assessment = (await made.assessment(organization.uid)).uid;
+    admin = await made.user({ organization: organization.uid, admin: true });
+  });
 });
 
 const bulk = (body: unknown, token = admin.token, headers: Record<string, string> = {}) =>
   server.request('POST', '/v1/vulnerabilities/bulk_update', { token, body, headers });
-const make = async (count: number, input: object = {}, of = assessment) => {
-  const ids: number[] = [];
-  for (let index = 0; index < count; index += 1) ids.push((await world.vulnerability(of, input)).id);
-  return ids;
-};
+const make = (count: number, input: object = {}, of = assessment) =>
+  world.together(async ({ vulnerability }) => {
+    const ids: number[] = [];
+    for (let index = 0; index < count; index += 1) ids.push((await vulnerability(of, input)).id);
+    return ids;
+  });
 const rowOf = (id: number) =>
   server.context.db.read
     .selectFrom('vulnerabilities')

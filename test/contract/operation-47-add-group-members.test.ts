@@ -18,11 +18,13 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
-  const user = () => world.user({ organization: organization.uid });
-  users = [await user(), await user(), await user()];
-  group = await world.group(organization.uid);
+  await world.together(async (made) => {
+    organization = await made.organization();
+    admin = await made.user({ organization: organization.uid, admin: true });
+    const user = () => made.user({ organization: organization.uid });
+    users = [await user(), await user(), await user()];
+    group = await made.group(organization.uid);
+  });
 });
 
 const send = (body: unknown, token = admin.token, headers: Record<string, string> = {}) =>

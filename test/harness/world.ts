@@ -53,10 +53,22 @@ async function makePassword() {
 const next = () => (counter += 1);
 
 /** Makes what a test needs, through the same functions that the product uses. */
-export function worldOf({ context, eventsBefore = 0 }: Pick<TestServer, 'context' | 'eventsBefore'>) {
+export function worldOf(server: Pick<TestServer, 'context' | 'eventsBefore'>) {
+  const { db } = server.context;
+  return {
+    ...worldBy(server, (unit) => db.write(unit)),
+    /** Makes many things in one unit of work, which takes half as long as one for each. */
+    together: <T>(make: (world: ReturnType<typeof worldBy>) => Promise<T>) =>
+      db.write((tx) => make(worldBy(server, (unit) => unit(tx)))),
+  };
+}
+
+function worldBy(
+  { context, eventsBefore = 0 }: Pick<TestServer, 'context' | 'eventsBefore'>,
+  write: <T>(unit: (tx: Transaction) => Promise<T>) => Promise<T>,
+) {
   const { db, keys, clock } = context;
   const act = () => commandLine(clock());
-  const write = <T>(unit: (tx: Transaction) => Promise<T>) => db.write(unit);
 
   const tokenIn = (tx: Transaction, userId: number, options: TokenOptions = {}) =>
     issueToken(tx, act(), keys, { userId, kind: 'personal', expiresAt: null, ...options });
