@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 
@@ -14,14 +15,23 @@ const SWEEP_MILLISECONDS = 50;
 /**
  * Tells streams that would go on for ever that the server closes, and ends each connection once its last answer is
  * written: Node closes those that are idle then, and one that becomes so later would stay for as long as its client likes.
+ * So would one on which nothing was asked yet, which is not idle to Node; browsers connect ahead.
  */
 export function tellClosing(app: FastifyInstance): void {
   const closing = new AbortController();
   app.decorate('closing', closing.signal);
+  const sockets = new Set<Socket>();
+  app.server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   app.addHook('preClose', (done) => {
     closing.abort();
     if (app.server.listening) {
-      const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MILLISECONDS);
+      const sweep = setInterval(() => {
+        app.server.closeIdleConnections();
+        for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      }, SWEEP_MILLISECONDS);
       app.server.once('close', () => clearInterval(sweep));
     }
     done();

@@ -15,8 +15,8 @@ const OPERATIONS = [
   [4, 'PUT', '/v1/assessment_tags/1', 64 * KIB],
   [5, 'PATCH', '/v1/vulnerabilities/1', MIB],
   [6, 'DELETE', '/v1/users/999', 64 * KIB],
-  [8, 'POST', '/api/tagging/v1.0/organizations/acme/tags', 4 * MIB],
-  [9, 'PATCH', '/api/tagging/v1.0/organizations/acme/tags', 4 * MIB],
+  [8, 'POST', '/api/tagging/v1.0/organizations/acmebodies/tags', 4 * MIB],
+  [9, 'PATCH', '/api/tagging/v1.0/organizations/acmebodies/tags', 4 * MIB],
   [10, 'POST', '/api/asset/v2/bulk/assets/criticality:update', 4 * MIB],
   [11, 'PATCH', '/api/asset/v2/listings/none/assets', 4 * MIB],
   [13, 'POST', '/api/assessment/v1/assessment-groups/1/members/batchRemove', 64 * KIB],
@@ -27,7 +27,7 @@ let staff: TestUser;
 beforeAll(async () => {
   server = await useSharedServer();
   const world = worldOf(server);
-  await world.organization('acme');
+  await world.organization('acmebodies');
   staff = await world.user();
 });
 afterAll(() => server.close());

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { csvLine, mediaTypeWanted } from '../../src/http/exports.ts';
 import { breathe, streamAnswer } from '../../src/http/streams.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 /** What a list does that is written while it is read (docs/companions.md, section 1). */
@@ -223,5 +225,17 @@ describe('A stream', () => {
     while (stream.readableLength < stream.readableHighWaterMark) await breathe();
     await vi.advanceTimersByTimeAsync(32_000);
     expect(await end).toBe('Nobody reads the answer.');
+  });
+});
+
+describe('A server that closes', () => {
+  it('does not wait for who has connected and asked for nothing, as browsers do ahead', async () => {
+    const closing = await startBeside(await useSharedServer(), {});
+    const { hostname, port } = new URL(closing.origin);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    // The server has taken it, as it answers who came later.
+    expect((await closing.request('GET', '/healthz')).status).toBe(200);
+    await Promise.all([once(socket, 'close'), closing.close()]);
   });
 });

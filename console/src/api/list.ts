@@ -18,6 +18,8 @@ export interface List<Row> {
   name: string;
   /** How many there are by the server's count, and at least those that were read. */
   total: number;
+  /** Whether the server has counted them; there are more than `loaded` until then. */
+  isCounted: boolean;
   /** How many were read. */
   loaded: number;
   /** @returns a row that was read */
@@ -69,12 +71,14 @@ export function useList<Row>({ key, page, count, pageSize = PAGE_SIZE }: ListOpt
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage, isPending, error } = query;
   const isFormer = query.isPlaceholderData;
   const total = counted.data ?? 0;
+  const isCounted = !hasNextPage || (counted.data !== undefined && !counted.isPlaceholderData);
   return useMemo(() => {
     const pages = data?.pages ?? [];
     const loaded = Math.max(0, (pages.length - 1) * pageSize) + (pages.at(-1)?.rows.length ?? 0);
     return {
       name,
       total: hasNextPage ? Math.max(total, loaded + 1) : loaded,
+      isCounted,
       loaded,
       at: (index) => pages[Math.floor(index / pageSize)]?.rows[index % pageSize],
       need(index) {
@@ -92,6 +96,7 @@ export function useList<Row>({ key, page, count, pageSize = PAGE_SIZE }: ListOpt
   }, [
     data,
     total,
+    isCounted,
     hasNextPage,
     isFetchingNextPage,
     fetchNextPage,
