@@ -55,7 +55,7 @@ let portOfWorker = 0;
  * Starts a server as `startTestServer` does, where the file before had its own if nobody else is there by now: what the
  * browser keeps of its pages goes by their address.
  */
-export const startBrowsedServer: typeof startTestServer = async (overrides, clock, state) => {
+export const startBrowsedServer: typeof startTestServer = async (overrides = {}, clock, state) => {
   const server: TestServer = await startTestServer({ port: portOfWorker, ...overrides }, clock, state);
   portOfWorker = Number(new URL(server.origin).port);
   return server;
