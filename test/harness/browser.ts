@@ -72,8 +72,6 @@ function browserOfWorker(): Promise<Browser> {
       '--process-per-site',
       // No process is begun ahead for a site that no test goes to next: a third of those that were begun.
       '--disable-site-isolation-trials',
-      // No page lives long enough to get back what it costs to make its scripts fast.
-      '--js-flags=--no-maglev --no-turbofan',
       // Chromium's sandbox does not run as root.
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
     ],
