@@ -2,15 +2,14 @@ import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DOCS_CLIENT } from '../../src/domain/tokens/oauth-clients.ts';
 import { type Application, REGISTERED, startApplication } from '../harness/application.ts';
-import { describeInBrowser, signIn, useBrowser, startBrowsedServer } from '../harness/browser.ts';
-import type { TestServer } from '../harness/server.ts';
+import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
 let application: Application;
 beforeAll(async () => {
-  // The description is of the operations that a test calls, as Swagger UI takes seconds for that of all.
-  server = await startBrowsedServer({ areas: ['tagging'] });
+  server = await startTestServer();
   application = await startApplication();
 });
 afterAll(async () => {

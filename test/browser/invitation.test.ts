@@ -1,14 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { invitationUrl } from '../../src/auth/invitations.ts';
-import {
-  describeInBrowser,
-  signIn,
-  useBrowser,
-  openAccount,
-  startBrowsedServer,
-} from '../harness/browser.ts';
-import type { TestServer } from '../harness/server.ts';
+import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
@@ -16,7 +10,7 @@ const PASSWORD = 'seven green ladders sing';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startBrowsedServer({}, () => NOW);
+  server = await startTestServer({}, () => NOW);
 });
 afterAll(() => server.close());
 

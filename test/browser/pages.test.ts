@@ -10,8 +10,8 @@ import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
 import { expectAccessible } from '../harness/accessibility.ts';
 import { type Application, REGISTERED, startApplication } from '../harness/application.ts';
-import { describeInBrowser, signIn, useBrowser, startBrowsedServer } from '../harness/browser.ts';
-import type { TestServer } from '../harness/server.ts';
+import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
@@ -22,7 +22,7 @@ let world: ReturnType<typeof worldOf>;
 const routes: RouteOptions[] = [];
 beforeAll(async () => {
   // Nobody answers there: a mail that is not sent is as good as one that is.
-  server = await startBrowsedServer({ smtpUrl: 'smtp://127.0.0.1:9' }, () => NOW);
+  server = await startTestServer({ smtpUrl: 'smtp://127.0.0.1:9' }, () => NOW);
   world = worldOf(server);
   application = await startApplication();
   const app = await buildApp(server.context, (route) => void routes.push(route));

@@ -2,21 +2,15 @@ import { generateSync } from 'otplib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type Application, REGISTERED, startApplication } from '../harness/application.ts';
-import {
-  describeInBrowser,
-  signIn,
-  useBrowser,
-  openAccount,
-  startBrowsedServer,
-} from '../harness/browser.ts';
-import type { TestServer } from '../harness/server.ts';
+import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
 let application: Application;
 let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
-  server = await startBrowsedServer({}, () => now);
+  server = await startTestServer({}, () => now);
   application = await startApplication();
 });
 afterAll(async () => {

@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  describeInBrowser,
-  signIn,
-  useBrowser,
-  openAccount,
-  startBrowsedServer,
-} from '../harness/browser.ts';
-import type { TestServer } from '../harness/server.ts';
+import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 const REFUSED =
@@ -15,7 +9,7 @@ const REFUSED =
 let server: TestServer;
 let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
-  server = await startBrowsedServer({}, () => now);
+  server = await startTestServer({}, () => now);
 });
 afterAll(() => server.close());
 

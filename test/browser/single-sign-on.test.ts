@@ -2,15 +2,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { callbackAddress, sealClientSecret } from '../../src/sso/registration.ts';
-import { describeInBrowser, useBrowser, startBrowsedServer } from '../harness/browser.ts';
+import { describeInBrowser, useBrowser } from '../harness/browser.ts';
 import { startIdentityProvider, type TestIdentityProvider } from '../harness/identity-provider.ts';
-import type { TestServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
 let provider: TestIdentityProvider;
 beforeAll(async () => {
-  server = await startBrowsedServer();
+  server = await startTestServer();
   const world = worldOf(server);
   const organization = await world.organization('acme');
   const assessment = await world.assessment(organization.uid);

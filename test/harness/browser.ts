@@ -7,7 +7,6 @@ import {
 } from 'playwright-core';
 import { afterAll, afterEach, describe, expect, vi } from 'vitest';
 import { findBrowser } from './browser-path.ts';
-import { startTestServer, type TestServer } from './server.ts';
 
 /** A group of tests that need a browser; skipped where there is none, which `browser-notice.ts` says. */
 export const describeInBrowser = findBrowser() === undefined ? describe.skip : describe;
@@ -33,10 +32,7 @@ export interface OpenOptions extends Pick<BrowserContextOptions, 'javaScriptEnab
 /** Opens a page in a browser profile of its own: nothing is kept there, but for the cookies of a `person`. */
 export type OpenPage = (origin: string, options?: OpenOptions) => Promise<Page>;
 
-/**
- * A browser profile. The pages in it are used again by the next test, and by those of the next file: to begin a process
- * is dear, and so is a page whose scripts are not compiled yet.
- */
+/** A browser profile. The pages in it are used again by the next test: to begin a process and a cache is dear. */
 interface Profile {
   context: BrowserContext;
   keepsCookies: boolean;
@@ -46,20 +42,6 @@ interface Profile {
 }
 
 let launched: Promise<Browser> | undefined;
-const profiles = new Map<string, Profile[]>();
-/** What the pages of the running test did that none may. */
-const complaints: string[] = [];
-let portOfWorker = 0;
-
-/**
- * Starts a server as `startTestServer` does, where the file before had its own if nobody else is there by now: what the
- * browser keeps of its pages goes by their address.
- */
-export const startBrowsedServer: typeof startTestServer = async (overrides = {}, clock, state) => {
-  const server: TestServer = await startTestServer({ port: portOfWorker, ...overrides }, clock, state);
-  portOfWorker = Number(new URL(server.origin).port);
-  return server;
-};
 
 /** @returns the one browser of this worker, which ends with it */
 function browserOfWorker(): Promise<Browser> {
@@ -87,14 +69,15 @@ function browserOfWorker(): Promise<Browser> {
 export function useBrowser(): OpenPage {
   // A browser beside all the other tests is slow, and no test waits for a time to pass.
   vi.setConfig({ testTimeout: 120_000 });
+  const profiles = new Map<string, Profile[]>();
   const all = () => [...profiles.values()].flat();
+  const complaints: string[] = [];
 
   afterEach(async () => {
     await Promise.all(all().map(tidy));
     expect(complaints.splice(0)).toEqual([]);
   });
-  // Sessions are of the server, which ends with the file.
-  afterAll(() => Promise.all(all().map(({ context }) => context.clearCookies())));
+  afterAll(() => Promise.all(all().map(({ context }) => context.close())));
 
   const start = async (origin: string, keepsCookies: boolean, options: BrowserContextOptions) => {
     const browser = await browserOfWorker();

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import type { DemoAccount, DemoManifest } from '../../src/demo/manifest.ts';
-import { type OpenOptions, signIn, startBrowsedServer, useBrowser } from './browser.ts';
+import { type OpenOptions, signIn, useBrowser } from './browser.ts';
 import { demoManifest } from './demo-template.ts';
 import { newVisitor } from './visitor.ts';
-import type { TestServer } from './server.ts';
+import { startTestServer, type TestServer } from './server.ts';
 
 export interface ConsoleUnderTest {
   /** The server that the console is of, with the demo data. */
@@ -20,7 +20,7 @@ export function useConsole(): ConsoleUnderTest {
   let server: TestServer;
   let demo: DemoManifest;
   beforeAll(async () => {
-    server = await startBrowsedServer({}, Date.now, 'demo');
+    server = await startTestServer({}, Date.now, 'demo');
     demo = demoManifest(server.context.config.dataDirectory);
   }, 120_000);
   afterAll(() => server?.close());

@@ -1,7 +1,5 @@
 import type {} from '@fastify/swagger';
-import { once } from 'node:events';
 import { Agent, request as askHttp } from 'node:http';
-import { createServer } from 'node:net';
 import { brotliDecompressSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { inject } from 'vitest';
@@ -44,10 +42,7 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/**
- * Starts the real server in this process, over a database of its own on the engine of the run, at the port of the
- * overrides if it is free, else at any that is.
- */
+/** Starts the real server in this process, on a free port, over a database of its own on the engine of the run. */
 export const startTestServer = async (
   overrides: Partial<Config> = {},
   clock: () => number = Date.now,
@@ -130,8 +125,7 @@ async function listen(
   context: Context,
 ): Promise<Pick<TestServer, 'context' | 'origin' | 'request'> & { app: FastifyInstance }> {
   const app = await buildApp(context);
-  const { port } = context.config;
-  await app.listen({ host: '127.0.0.1', port: port !== 0 && (await isFree(port)) ? port : 0 });
+  await app.listen({ host: '127.0.0.1', port: 0 });
   const address = app.server.address();
   const origin = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
   Object.assign(context.addresses, addressesOf(context.config, origin));
@@ -146,17 +140,6 @@ async function listen(
       return response;
     },
   };
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const probe = createServer();
-  try {
-    await once(probe.listen(port, '127.0.0.1'), 'listening');
-  } catch {
-    return false;
-  }
-  await once(probe.close(), 'close');
-  return true;
 }
 
 /** By the areas that are described: nothing else of a configuration changes what an answer looks like. */
