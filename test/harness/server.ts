@@ -184,7 +184,12 @@ export function send(
         ...headers,
       },
     });
-    sent.on('error', reject);
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      // A connection that was kept may be closed by the server at the moment in which it is used again.
+      if (sent.reusedSocket && error.code === 'ECONNRESET')
+        resolve(send(origin, method, path, { token, headers, body, raw, bytes }));
+      else reject(error);
+    });
     sent.on('response', (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
