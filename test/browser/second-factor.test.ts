@@ -47,6 +47,7 @@ describeInBrowser('An authenticator app', () => {
     const secret = await keyOn(page);
     await page.getByLabel('Code', { exact: true }).fill(nextCode(secret));
     await page.getByRole('button', { name: 'Turn on' }).click();
+    await page.locator('#recovery-codes').waitFor();
     const codes = await page.locator('#recovery-codes code').allTextContents();
     expect(codes.length).toBeGreaterThan(5);
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();

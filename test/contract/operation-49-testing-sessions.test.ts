@@ -55,7 +55,7 @@ const logged = (from: number, to: number, more: object = {}) => ({
   ...more,
 });
 const events = async (action: string) =>
-  (await world.auditEvents()).filter(
+  (await world.auditEvents({ ofJobs: true })).filter(
     (event) => event.action === action && event.organization_id === organization.id,
   );
 type Response = Awaited<ReturnType<typeof post>>;

@@ -55,7 +55,9 @@ let sharedClock: () => number;
 /**
  * The server that the files of a worker use one after another, which ends with the worker: to start one, and to have it
  * plan each of its statements anew, takes longer than most files do. It is for tests that look at what they made and
- * at nothing else, and in which no sign-in is refused. Where another configuration is needed, `startBeside` it.
+ * at nothing else, not at the lists that staff have of everything, nor at how many transactions there were, as its jobs
+ * make some; and in which no sign-in is refused.
+ * Where another configuration is needed, `startBeside` it.
  */
 export async function useSharedServer(clock: () => number = Date.now): Promise<TestServer> {
   sharedClock = clock;
@@ -184,12 +186,7 @@ export function send(
         ...headers,
       },
     });
-    sent.on('error', (error: NodeJS.ErrnoException) => {
-      // A connection that was kept may be closed by the server at the moment in which it is used again.
-      if (sent.reusedSocket && error.code === 'ECONNRESET')
-        resolve(send(origin, method, path, { token, headers, body, raw, bytes }));
-      else reject(error);
-    });
+    sent.on('error', reject);
     sent.on('response', (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));

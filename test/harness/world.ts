@@ -64,7 +64,7 @@ export function worldOf(server: Pick<TestServer, 'context' | 'eventsBefore'>) {
 }
 
 function worldBy(
-  { context, eventsBefore = 0 }: Pick<TestServer, 'context' | 'eventsBefore'>,
+  { context, eventsBefore }: Pick<TestServer, 'context' | 'eventsBefore'>,
   write: <T>(unit: (tx: Transaction) => Promise<T>) => Promise<T>,
 ) {
   const { db, keys, clock } = context;
@@ -175,10 +175,19 @@ function worldBy(
           ...input,
         }),
       ),
-    /** Every audit event since the server was started or taken, oldest first. */
-    async auditEvents() {
+    /**
+     * Every audit event since the server was started or taken, oldest first.
+     * @param ofJobs whether with those of its jobs; those of a shared server look after what other files left, too
+     */
+    async auditEvents({ ofJobs = eventsBefore === undefined } = {}) {
       await context.refusals.flush();
-      return db.read.selectFrom('events').selectAll().where('id', '>', eventsBefore).orderBy('id').execute();
+      return db.read
+        .selectFrom('events')
+        .selectAll()
+        .where('id', '>', eventsBefore ?? 0)
+        .$if(!ofJobs, (query) => query.where('actor_kind', '<>', 'system'))
+        .orderBy('id')
+        .execute();
     },
   };
 }

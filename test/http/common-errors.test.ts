@@ -8,10 +8,9 @@ import { KINDS, type ProblemKind } from '../../src/http/problem-kinds.ts';
 import { mediaTypeOf } from '../../src/http/problems.ts';
 import {
   type RequestOptions,
-  startBeside,
+  startTestServer,
   type TestResponse,
   type TestServer,
-  useSharedServer,
 } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
@@ -47,9 +46,10 @@ const methods = new Map<string, Set<string>>();
 const operations: Operation[] = [];
 
 beforeAll(async () => {
-  const shared = await useSharedServer();
-  server = await startBeside(shared, { bodyLimit: BODY_LIMIT });
-  limited = await startBeside(shared, { bodyLimit: BODY_LIMIT, rateLimit: 1 });
+  [server, limited] = await Promise.all([
+    startTestServer({ bodyLimit: BODY_LIMIT }),
+    startTestServer({ bodyLimit: BODY_LIMIT, rateLimit: 1 }),
+  ]);
   const app = await buildApp(server.context, keep);
   await app.close();
   const world = worldOf(server);

@@ -3,7 +3,7 @@ import { operatorCaller } from '../../src/auth/callers.ts';
 import type { ImportOutcome } from '../../src/domain/imports/import-job.ts';
 import { nmap } from '../../src/importers/formats/nmap/nmap.ts';
 import { runImport } from '../../src/importers/ingest.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 import { FIRST, host, inChunks, port, report, SECOND, SEEN } from './reports.ts';
 
@@ -15,7 +15,7 @@ let server: TestServer;
 let world: ReturnType<typeof worldOf>;
 let organization: { id: number; uid: string };
 beforeAll(async () => {
-  server = await useSharedServer(() => NOW);
+  server = await startTestServer({}, () => NOW);
   world = worldOf(server);
 });
 beforeEach(async () => {

@@ -12,7 +12,7 @@ import {
   type ReportRecord,
 } from '../../src/importers/report.ts';
 import { hostOfPorts, observedPort } from '../../src/importers/reading/scanned-hosts.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const DAY = 86_400_000;
@@ -28,7 +28,7 @@ let assessment: { id: number; uid: string };
 let staff: TestUser;
 
 beforeAll(async () => {
-  server = await useSharedServer(() => now);
+  server = await startTestServer({}, () => now);
   world = worldOf(server);
   staff = await world.user();
 });

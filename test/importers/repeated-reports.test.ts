@@ -17,7 +17,7 @@ import { wapiti } from '../../src/importers/formats/wapiti/wapiti.ts';
 import { zap } from '../../src/importers/formats/zap/zap.ts';
 import { runImport } from '../../src/importers/ingest.ts';
 import type { Format } from '../../src/importers/report.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 const DAY = 86_400_000;
@@ -26,7 +26,7 @@ let now = NOW;
 let server: TestServer;
 
 beforeAll(async () => {
-  server = await useSharedServer(() => now);
+  server = await startTestServer({}, () => now);
 });
 afterAll(() => server.close());
 

@@ -9,7 +9,7 @@ import { banUser } from '../../src/domain/people/bans.ts';
 import { applyGroups } from '../../src/domain/sign-in/identity-groups.ts';
 import type { IdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { deleteClient, renewClientSecret } from '../../src/domain/tokens/oauth-clients.ts';
-import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 import { applicationsOf, basic, INSECURE, type TestClient } from './applications.ts';
 
@@ -18,10 +18,10 @@ let apps: ReturnType<typeof applicationsOf>;
 let account: { id: number; uid: string };
 let script: TestClient;
 beforeAll(async () => {
-  server = await startBeside(await useSharedServer(), { accessTokenLifetime: 600_000 });
+  server = await startTestServer({ accessTokenLifetime: 600_000 });
   apps = applicationsOf(server);
-  await worldOf(server).organization('acmescripts');
-  account = await worldOf(server).user({ organization: 'acmescripts' });
+  await worldOf(server).organization('acme');
+  account = await worldOf(server).user({ organization: 'acme' });
   script = await apps.client({ kind: 'confidential', userId: account.id, redirectUris: [] });
 });
 afterAll(() => server.close());
@@ -41,7 +41,7 @@ describe('The client credentials grant', () => {
     expect(decodeJwt(body.access_token)).toMatchObject({
       sub: account.uid,
       client_id: script.id,
-      org: 'acmescripts',
+      org: 'acme',
       scope: body.scope,
     });
     expect(await apps.opens(body.access_token)).toBe(true);
@@ -72,7 +72,7 @@ describe('The client credentials grant', () => {
   });
 
   it('ends with a ban of the account, and so do its tokens', async () => {
-    const banned = await worldOf(server).user({ organization: 'acmescripts' });
+    const banned = await worldOf(server).user({ organization: 'acme' });
     const client = await apps.client({ kind: 'confidential', userId: banned.id });
     const { body: before } = await apps.clientCredentials(client);
     expect(await apps.opens(before.access_token)).toBe(true);
@@ -84,7 +84,7 @@ describe('The client credentials grant', () => {
 
   it('stores tokens that are asked for at the same time together, and refuses one alone', async () => {
     const { db, keys } = server.context;
-    const banned = await worldOf(server).user({ organization: 'acmescripts' });
+    const banned = await worldOf(server).user({ organization: 'acme' });
     const doomed = await apps.client({ kind: 'confidential', userId: account.id });
     const grants = [
       { userId: account.id, clientId: script.id },
@@ -161,7 +161,7 @@ describe('The client credentials grant', () => {
   ])(
     'gives nothing to %s from the next request on, in other instances too',
     async (_what, status, error, end) => {
-      const user = await worldOf(server).user({ organization: 'acmescripts' });
+      const user = await worldOf(server).user({ organization: 'acme' });
       const client = await apps.client({ kind: 'confidential', userId: user.id });
       const other = await secondInstance();
       const here = async () => {
@@ -182,8 +182,8 @@ describe('The client credentials grant', () => {
   );
 
   it('gives the scopes of the account’s role from the next request on, in other instances too', async () => {
-    const user = await worldOf(server).user({ organization: 'acmescripts', admin: true });
-    await worldOf(server).user({ organization: 'acmescripts', admin: true });
+    const user = await worldOf(server).user({ organization: 'acme', admin: true });
+    await worldOf(server).user({ organization: 'acme', admin: true });
     const client = await apps.client({ kind: 'confidential', userId: user.id });
     const other = await secondInstance();
     const provider: IdentityProvider = {
@@ -194,7 +194,7 @@ describe('The client credentials grant', () => {
       adminGroup: 'admins',
       ssoOnly: false,
       organizationId: await organizationOf(user.id),
-      organization: 'acmescripts',
+      organization: 'acme',
       organizationName: 'Acme',
     };
     try {
