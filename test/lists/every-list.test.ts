@@ -1,12 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 
 let server: TestServer;
 const lists: string[] = [];
 beforeAll(async () => {
-  server = await useSharedServer();
+  server = await startTestServer();
   const app = await buildApp(server.context, ({ config, method }) => {
     if (config?.list !== undefined && method !== 'HEAD') lists.push(config.operation);
   });

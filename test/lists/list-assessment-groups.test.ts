@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { walkList } from '../harness/list-walk.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
 let token: string;
 beforeAll(async () => {
-  server = await useSharedServer();
+  server = await startTestServer();
   const world = worldOf(server);
   const { uid: organization } = await world.organization();
   await world.group((await world.organization()).uid);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { walkList } from '../harness/list-walk.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
@@ -12,7 +12,7 @@ let testers: [TestUser, TestUser];
 let uid: string;
 
 beforeAll(async () => {
-  server = await useSharedServer(() => NOW);
+  server = await startTestServer({}, () => NOW);
   const world = worldOf(server);
   const { uid: organization } = await world.organization();
   testers = [await world.user(), await world.user()];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { walkList } from '../harness/list-walk.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
@@ -8,7 +8,7 @@ let token: string;
 let uid: string;
 const given: number[] = [];
 beforeAll(async () => {
-  server = await useSharedServer();
+  server = await startTestServer();
   const world = worldOf(server);
   const { uid: organization } = await world.organization();
   token = (await world.user({ organization, admin: true })).token;

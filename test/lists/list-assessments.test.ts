@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { walkList } from '../harness/list-walk.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
@@ -12,11 +12,11 @@ let group: number;
 let tag: number;
 
 beforeAll(async () => {
-  server = await useSharedServer(() => now);
+  server = await startTestServer({}, () => now);
   const world = worldOf(server);
   const { uid: organization } = await world.organization();
-  await world.organization('othersassessments');
-  await world.assessment('othersassessments');
+  await world.organization('others');
+  await world.assessment('others');
   token = (await world.user({ organization, admin: true })).token;
   group = (await world.group(organization)).id;
   const bodies = [

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectProblem, expectSimpleError } from '../harness/problems.ts';
 import { walkList } from '../harness/list-walk.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 let server: TestServer;
@@ -13,28 +13,27 @@ let assets: string[];
 let abroad: string;
 let bossOnly: string;
 
-const path = (uid = 'taggedassettags') => `/api/tagging/v1.0/organizations/${uid}/tags`;
-const get = (query: string, token: string, uid = 'taggedassettags') =>
+const path = (uid = 'tagged') => `/api/tagging/v1.0/organizations/${uid}/tags`;
+const get = (query: string, token: string, uid = 'tagged') =>
   server.request('GET', `${path(uid)}${query}`, { token });
-const rowsOf = async (query: string, token: string, uid = 'taggedassettags') =>
+const rowsOf = async (query: string, token: string, uid = 'tagged') =>
   (await get(query, token, uid)).body as any[];
 
 beforeAll(async () => {
-  server = await useSharedServer();
+  server = await startTestServer();
   world = worldOf(server);
-  await world.organization('taggedassettags');
-  await world.organization('otherassettags');
-  await world.organizationGroup('holdingassettags', ['taggedassettags', 'otherassettags']);
+  await world.organization('tagged');
+  await world.organization('other');
+  await world.organizationGroup('holding', ['tagged', 'other']);
   staff = await world.user();
-  admin = await world.user({ organization: 'taggedassettags', admin: true });
-  member = await world.user({ organization: 'taggedassettags' });
-  await world.assessment('taggedassettags', 'tagged-web');
+  admin = await world.user({ organization: 'tagged', admin: true });
+  member = await world.user({ organization: 'tagged' });
+  await world.assessment('tagged', 'tagged-web');
   await world.access('tagged-web', member.id);
   assets = [];
-  for (let index = 0; index < 3; index += 1)
-    assets.push((await world.asset({ organization: 'taggedassettags' })).uid);
-  bossOnly = (await world.asset({ organization: 'taggedassettags', writableBy: 'boss' })).uid;
-  abroad = (await world.asset({ organization: 'otherassettags' })).uid;
+  for (let index = 0; index < 3; index += 1) assets.push((await world.asset({ organization: 'tagged' })).uid);
+  bossOnly = (await world.asset({ organization: 'tagged', writableBy: 'boss' })).uid;
+  abroad = (await world.asset({ organization: 'other' })).uid;
   await world.list('tagged-web', assets[0] as string);
   const create = async (uid: string, tags: Record<string, string[]>) => {
     const body = {
@@ -46,7 +45,7 @@ beforeAll(async () => {
     expect((await server.request('POST', path(uid), { token: staff.token, body })).status).toBe(201);
   };
   const [a, b, c] = assets as [string, string, string];
-  await create('taggedassettags', {
+  await create('tagged', {
     Zebra: [],
     apple: [a],
     Äpfel: [a, b],
@@ -55,8 +54,8 @@ beforeAll(async () => {
     a_b: [a, b, c],
     boss: [bossOnly],
   });
-  await create('otherassettags', { apple: [abroad] });
-  await create('holdingassettags', { shared: [a, abroad], far: [abroad] });
+  await create('other', { apple: [abroad] });
+  await create('holding', { shared: [a, abroad], far: [abroad] });
 });
 afterAll(() => server.close());
 
@@ -91,7 +90,7 @@ describe('Operation 70 listAssetTags', () => {
     expect(rows[2]).toEqual({
       uid: expect.stringMatching(/^[0-9a-f]{12}$/),
       name: 'a_b',
-      orgUid: 'taggedassettags',
+      orgUid: 'tagged',
       entityCount: 3,
     });
   });
@@ -103,7 +102,7 @@ describe('Operation 70 listAssetTags', () => {
         {
           uid: expect.any(String),
           name: 'a_b',
-          orgUid: 'taggedassettags',
+          orgUid: 'tagged',
           entityCount: 3,
           entities: assets.map((uid) => ({ uid, entityType: 'asset' })),
         },
@@ -144,26 +143,26 @@ describe('Operation 70 listAssetTags', () => {
 
   it('lists the tags of a group under its uid, with the entities that each reader reaches', async () => {
     const told = async (token: string) =>
-      (await rowsOf('', token, 'holdingassettags')).map(({ name, orgUid, entityCount }) => [
+      (await rowsOf('', token, 'holding')).map(({ name, orgUid, entityCount }) => [
         name,
         orgUid,
         entityCount,
       ]);
     expect(await told(staff.token)).toEqual([
-      ['far', 'holdingassettags', 1],
-      ['shared', 'holdingassettags', 2],
+      ['far', 'holding', 1],
+      ['shared', 'holding', 2],
     ]);
     expect(await told(admin.token)).toEqual([
-      ['far', 'holdingassettags', 0],
-      ['shared', 'holdingassettags', 1],
+      ['far', 'holding', 0],
+      ['shared', 'holding', 1],
     ]);
   });
 
   it('404 for an organization or a group that the caller does not reach', async () => {
-    await world.organizationGroup('strangersassettags', ['otherassettags']);
-    const outsider = await world.user({ organization: 'taggedassettags' });
-    expectSimpleError(await get('', admin.token, 'otherassettags'), 404);
-    expectSimpleError(await get('', admin.token, 'strangersassettags'), 404);
+    await world.organizationGroup('strangers', ['other']);
+    const outsider = await world.user({ organization: 'tagged' });
+    expectSimpleError(await get('', admin.token, 'other'), 404);
+    expectSimpleError(await get('', admin.token, 'strangers'), 404);
     expectSimpleError(await get('', admin.token, 'nosuch'), 404);
     expectSimpleError(await get('', outsider.token), 404);
   });
@@ -183,7 +182,7 @@ describe('Operation 70 listAssetTags', () => {
 });
 
 describe('Operation 71 getAssetTag', () => {
-  const tagNamed = async (name: string, uid = 'taggedassettags') =>
+  const tagNamed = async (name: string, uid = 'tagged') =>
     (await rowsOf(`?search=${encodeURIComponent(name)}`, staff.token, uid))[0];
 
   it('answers as the list does, with a version', async () => {
@@ -206,12 +205,12 @@ describe('Operation 71 getAssetTag', () => {
   });
 
   it('404 for a tag of another owner, for an unknown one and for one out of reach', async () => {
-    const theirs = await tagNamed('apple', 'otherassettags');
-    const shared = await tagNamed('shared', 'holdingassettags');
+    const theirs = await tagNamed('apple', 'other');
+    const shared = await tagNamed('shared', 'holding');
     for (const uid of [theirs.uid, shared.uid, 'ffffffffffff', '%00', 'x'.repeat(2_000)])
       expectSimpleError(await get(`/${uid}`, admin.token), 404);
-    expectSimpleError(await get(`/${theirs.uid}`, admin.token, 'otherassettags'), 404);
-    expect((await get(`/${shared.uid}`, admin.token, 'holdingassettags')).body.entityCount).toBe(1);
+    expectSimpleError(await get(`/${theirs.uid}`, admin.token, 'other'), 404);
+    expect((await get(`/${shared.uid}`, admin.token, 'holding')).body.entityCount).toBe(1);
   });
 
   it('403 without a scope', async () => {

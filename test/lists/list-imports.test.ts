@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { walkList } from '../harness/list-walk.ts';
 import { endedImport, startImport } from '../harness/imports.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 import { host, port, report } from '../importers/reports.ts';
 
@@ -12,7 +12,7 @@ let member: TestUser;
 let assessments: [string, string];
 
 beforeAll(async () => {
-  server = await useSharedServer();
+  server = await startTestServer();
   world = worldOf(server);
   const { uid: organization } = await world.organization();
   admin = await world.user({ organization, admin: true });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { walkList } from '../harness/list-walk.ts';
 import { expectProblem } from '../harness/problems.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 type Row = Readonly<Record<string, any>>;
@@ -12,17 +12,17 @@ let member: TestUser;
 const path = (uid: string) => `/api/asset/v2/listings/${uid}/assets`;
 
 beforeAll(async () => {
-  server = await useSharedServer();
+  server = await startTestServer();
   world = worldOf(server);
-  await world.organization('listedlistingassets');
-  await world.assessment('listedlistingassets', 'listed-web');
-  await world.assessment('listedlistingassets', 'listed-api');
-  admin = await world.user({ organization: 'listedlistingassets', admin: true });
-  member = await world.user({ organization: 'listedlistingassets' });
+  await world.organization('listed');
+  await world.assessment('listed', 'listed-web');
+  await world.assessment('listed', 'listed-api');
+  admin = await world.user({ organization: 'listed', admin: true });
+  member = await world.user({ organization: 'listed' });
   await world.access('listed-web', member.id);
   for (const [index, location] of ['10.0.0.2', '10.0.0.10', '10.0.0.1', 'mail.example'].entries()) {
     const asset = await world.asset({
-      organization: 'listedlistingassets',
+      organization: 'listed',
       type: 'host',
       name: `Host ${index}`,
       location,
@@ -31,12 +31,12 @@ beforeAll(async () => {
     if (index === 1) await world.list('listed-api', asset.uid, ['another rule']);
   }
   const site = await world.asset({
-    organization: 'listedlistingassets',
+    organization: 'listed',
     location: 'https://shop.example/',
     criticality: 'high',
   });
   await world.list('listed-web', site.uid);
-  await world.asset({ organization: 'listedlistingassets', type: 'host', location: '10.0.0.3' });
+  await world.asset({ organization: 'listed', type: 'host', location: '10.0.0.3' });
 });
 afterAll(() => server.close());
 
@@ -84,7 +84,7 @@ describe('Operation 79: list assets of a listing', () => {
 
   it('leaves out what the scopes of a token do not cover', async () => {
     const boss = await world.asset({
-      organization: 'listedlistingassets',
+      organization: 'listed',
       type: 'host',
       location: '10.9.9.9',
       writableBy: 'boss',

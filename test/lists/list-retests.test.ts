@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { walkList } from '../harness/list-walk.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 let now = Date.UTC(2026, 10, 21);
@@ -8,7 +8,7 @@ let server: TestServer;
 let path: string;
 let token: string;
 beforeAll(async () => {
-  server = await useSharedServer(() => now);
+  server = await startTestServer({}, () => now);
   const world = worldOf(server);
   const { uid } = await world.organization();
   const assessment = await world.assessment(uid);

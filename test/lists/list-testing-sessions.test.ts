@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { linkOf, walkList } from '../harness/list-walk.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
@@ -13,7 +13,7 @@ let testers: [TestUser, TestUser];
 let assessments: [string, string];
 
 beforeAll(async () => {
-  server = await useSharedServer(() => NOW);
+  server = await startTestServer({}, () => NOW);
   world = worldOf(server);
   const { uid: organization } = await world.organization();
   token = (await world.user({ organization, admin: true })).token;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { linkOf, walkList } from '../harness/list-walk.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
@@ -11,7 +11,7 @@ let path: string;
 let member: TestUser;
 let staff: TestUser;
 beforeAll(async () => {
-  server = await useSharedServer(() => now);
+  server = await startTestServer({}, () => now);
   const world = worldOf(server);
   const { uid } = await world.organization();
   const assessment = await world.assessment(uid);

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { walkList } from '../harness/list-walk.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
 let token: string;
 let now = Date.UTC(2026, 10, 21);
 beforeAll(async () => {
-  server = await useSharedServer(() => now);
+  server = await startTestServer({}, () => now);
   const world = worldOf(server);
   const user = await world.user();
   token = user.token;

@@ -2,32 +2,28 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/people/bans.ts';
 import { walkList } from '../harness/list-walk.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 
 let server: TestServer;
 let token: string;
 beforeAll(async () => {
-  server = await useSharedServer();
+  server = await startTestServer();
   const world = worldOf(server);
-  await world.organization('manyusers');
-  await world.organization('otherusers');
-  const admin = await world.user({ organization: 'manyusers', admin: true, email: 'zoe@many.example' });
+  await world.organization('many');
+  await world.organization('other');
+  const admin = await world.user({ organization: 'many', admin: true, email: 'zoe@many.example' });
   token = admin.token;
   for (const name of ['Ada', 'Bob', 'Änne'])
-    await world.user({
-      organization: 'manyusers',
-      name,
-      email: `${name.length}.${Math.random()}@many.example`,
-    });
-  for (const name of ['Adam', 'Eve']) await world.invited({ organization: 'manyusers', name });
-  const banned = [await world.user({ organization: 'manyusers', name: 'Adele' })];
-  banned.push(await world.user({ organization: 'manyusers', email: 'ada.b@many.example' }));
+    await world.user({ organization: 'many', name, email: `${name.length}.${Math.random()}@many.example` });
+  for (const name of ['Adam', 'Eve']) await world.invited({ organization: 'many', name });
+  const banned = [await world.user({ organization: 'many', name: 'Adele' })];
+  banned.push(await world.user({ organization: 'many', email: 'ada.b@many.example' }));
   for (const { id } of banned) await server.context.db.write((tx) => banUser(tx, commandLine(1), id));
-  const invited = await world.invited({ organization: 'manyusers', name: 'Ban' });
+  const invited = await world.invited({ organization: 'many', name: 'Ban' });
   await world.token(invited.id);
   await server.context.db.write((tx) => banUser(tx, commandLine(1), invited.id));
-  await world.user({ organization: 'otherusers', name: 'Ada of others' });
+  await world.user({ organization: 'other', name: 'Ada of others' });
 });
 afterAll(() => server.close());
 

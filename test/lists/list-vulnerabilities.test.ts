@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { walkList } from '../harness/list-walk.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
@@ -17,19 +17,19 @@ let tag: { id: number };
 let first: number;
 
 beforeAll(async () => {
-  server = await useSharedServer(() => now);
+  server = await startTestServer({}, () => now);
   world = worldOf(server);
-  await world.organization('acmevulnerabilities');
-  await world.organization('othervulnerabilities');
-  group = await world.group('acmevulnerabilities');
-  await world.assessment('acmevulnerabilities', 'acme-web', group.id);
-  await world.assessment('acmevulnerabilities', 'acme-api');
-  await world.assessment('othervulnerabilities', 'other-web');
-  admin = await world.user({ organization: 'acmevulnerabilities', admin: true });
-  member = await world.user({ organization: 'acmevulnerabilities' });
+  await world.organization('acme');
+  await world.organization('other');
+  group = await world.group('acme');
+  await world.assessment('acme', 'acme-web', group.id);
+  await world.assessment('acme', 'acme-api');
+  await world.assessment('other', 'other-web');
+  admin = await world.user({ organization: 'acme', admin: true });
+  member = await world.user({ organization: 'acme' });
   await world.access('acme-web', member.id);
-  asset = await world.asset({ organization: 'acmevulnerabilities' });
-  tag = await world.vulnerabilityTag('acmevulnerabilities', 'Urgent');
+  asset = await world.asset({ organization: 'acme' });
+  tag = await world.vulnerabilityTag('acme', 'Urgent');
   const report = async (body: object, { token } = admin) => {
     now += MINUTE;
     const answer = await server.request('POST', '/v1/vulnerabilities', {
@@ -190,7 +190,7 @@ describe('the search', () => {
 
   it('finds more than are gathered at once', async () => {
     const many = 3_100;
-    await world.assessment('othervulnerabilities', 'many');
+    await world.assessment('other', 'many');
     const { id: assessment, organization_id: organization } = await server.context.db.read
       .selectFrom('assessments')
       .select(['id', 'organization_id'])
