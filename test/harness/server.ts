@@ -6,11 +6,13 @@ import { inject } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { addressesOf, type Config, issuerName, loadConfig } from '../../src/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
-import { JobSignal } from '../../src/domain/shared/jobs.ts';
+import { ensureJob, JobSignal } from '../../src/domain/shared/jobs.ts';
 import { Refusals } from '../../src/domain/shared/refusals.ts';
 import { openKeys } from '../../src/domain/tokens/deployment-keys.ts';
 import { createTestDatabase, type InitialState, type TestDatabase } from './database.ts';
 import { answerCheckOf } from './description.ts';
+
+const YEAR = 365 * 86_400_000;
 
 export interface TestResponse {
   status: number;
@@ -62,7 +64,7 @@ let sharedClock: () => number;
 export async function useSharedServer(clock: () => number = Date.now): Promise<TestServer> {
   sharedClock = clock;
   shared ??= createTestDatabase('migrated', inject('templates')).then((database) =>
-    serve(database, {}, () => sharedClock()),
+    serve(database, {}, () => sharedClock(), putOffExpiry),
   );
   const server = await shared;
   const { refusals, db } = server.context;
@@ -73,6 +75,11 @@ export async function useSharedServer(clock: () => number = Date.now): Promise<T
     .executeTakeFirstOrThrow();
   server.forgetLogs();
   return { ...server, eventsBefore: last ?? 0, close: async () => undefined };
+}
+
+/** Has a server delete nothing that has expired: files move its clock ahead, and back to when that was good. */
+async function putOffExpiry({ db, clock }: Context): Promise<void> {
+  await db.write((tx) => ensureJob(tx, 'expiry', clock() + 1_000 * YEAR));
 }
 
 /**
@@ -94,11 +101,15 @@ export async function startBeside(
   return { ...server, ...beside, close: () => app.close() };
 }
 
-/** The same over a database that there is, which goes with it. */
+/**
+ * The same over a database that there is, which goes with it.
+ * @param prepare done before it listens
+ */
 export async function serve(
   database: TestDatabase,
   overrides: Partial<Config> = {},
   clock: () => number = Date.now,
+  prepare: (context: Context) => Promise<void> = async () => undefined,
 ): Promise<TestServer & { forgetLogs(): void }> {
   const config: Config = {
     ...loadConfig({}, { PORT: '0', ASSAY_RATE_LIMIT: '0' }),
@@ -110,6 +121,7 @@ export async function serve(
   const log = { write: (line: string) => void lines.push(line) };
   const context = await openContext(config, log);
   context.clock = clock;
+  await prepare(context);
   const { app, ...server } = await listen(context);
   return {
     ...server,
