@@ -1,10 +1,3 @@
-import { join } from 'node:path';
-import type { AttachmentStore } from '../attachments-config.ts';
-import type { Database } from '../db/engine.ts';
-import { DatabaseStore } from './database-store.ts';
-import { FolderStore } from './folder-store.ts';
-import { S3Store } from './s3-store.ts';
-
 /** Bytes, piece by piece. */
 export type Content = AsyncIterable<Uint8Array>;
 
@@ -19,21 +12,4 @@ export interface FileStore {
   read(key: string, start: number, end: number): Content;
   /** Removes whatever a key has; nothing is no error. */
   remove(key: string): Promise<void>;
-}
-
-/** @returns the store that is configured, or else a folder beside a database that is a file, and else the database itself */
-export function openFileStore(
-  { attachments, dataDirectory }: { attachments: AttachmentStore | undefined; dataDirectory: string },
-  db: Database,
-): FileStore {
-  switch (attachments?.kind) {
-    case 'folder':
-      return new FolderStore(attachments.folder);
-    case 's3':
-      return new S3Store(attachments);
-    default:
-      return db.engine === 'sqlite'
-        ? new FolderStore(join(dataDirectory, 'attachments'))
-        : new DatabaseStore(db);
-  }
 }

@@ -4,7 +4,7 @@ import type { DatabaseConfig } from '../db/engine.ts';
 import { openDatabase } from '../db/open.ts';
 import type { ImportOutcome, ImportProgress } from '../domain/imports/import-job.ts';
 import type { RunnableImport } from '../domain/imports/import-runs.ts';
-import { openFileStore } from '../files/file-store.ts';
+import { openFileStore } from '../files/open-file-store.ts';
 import { FORMATS } from './formats/index.ts';
 import { runImport } from './ingest.ts';
 import { unpack } from './reading/unpack.ts';

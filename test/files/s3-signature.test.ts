@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { toAttachmentStore } from '../../src/attachments-config.ts';
 import type { Database } from '../../src/db/engine.ts';
-import { openFileStore } from '../../src/files/file-store.ts';
+import { openFileStore } from '../../src/files/open-file-store.ts';
 
 /**
  * Signatures of version 4 (AWS General Reference, "Signature Version 4 signing process"), worked out here anew from what

@@ -12,7 +12,8 @@ import type { Database } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { announceContent } from '../../src/domain/shared/files.ts';
 import { DatabaseStore } from '../../src/files/database-store.ts';
-import { type FileStore, openFileStore } from '../../src/files/file-store.ts';
+import type { FileStore } from '../../src/files/file-store.ts';
+import { openFileStore } from '../../src/files/open-file-store.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
 const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };

@@ -4,30 +4,11 @@ import { IconChevronLeft, IconPlus, IconSearch, IconX } from '@tabler/icons-reac
 import { type ReactNode, useEffect, useState } from 'react';
 import classes from './filter-bar.module.css';
 import { Choices, ChosenNames } from './filter-choices.tsx';
-
-/** Something that can be chosen in a filter. */
-export interface Option {
-  value: string;
-  label: string;
-}
-
-/** One filter of a list. */
-export interface FilterKind {
-  /** Of the address: `status_id`. */
-  name: string;
-  /** In words: "Status". */
-  label: string;
-  /** What can be chosen: a few that are known, what a search finds, or one day of the calendar. */
-  options: readonly Option[] | ((search: string, signal: AbortSignal) => Promise<readonly Option[]>) | 'day';
-  /** @returns how a chosen value is called, where the options have not been read; the value unless told */
-  nameOf?: (value: string, signal: AbortSignal) => Promise<string>;
-  /** What can be typed, where that is no part of a name: "192.0.2.0/24". */
-  hint?: string;
-}
+import type { FilterKind, KindProps } from './filter-kind.ts';
 
 type Values = Readonly<Record<string, readonly string[]>>;
 
-export interface FilterBarProps {
+interface FilterBarProps {
   kinds: readonly FilterKind[];
   /** What is chosen of each kind. */
   values: Values;
@@ -98,13 +79,6 @@ function SearchBox({
       onChange={(event) => setTyped(event.currentTarget.value)}
     />
   );
-}
-
-/** One filter, and what is chosen of it. */
-export interface KindProps {
-  kind: FilterKind;
-  values: readonly string[];
-  onChange: FilterBarProps['onChange'];
 }
 
 function Chip({ kind, values, onChange }: KindProps) {

@@ -2,7 +2,7 @@ import { Checkbox, Loader, Pill, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { FilterKind, KindProps } from './filter-bar.tsx';
+import type { FilterKind, KindProps } from './filter-kind.ts';
 import { Day } from './time.tsx';
 
 /** How what is chosen of a filter is called. */

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { searchListings } from '../api/assets.ts';
-import type { Option } from './filter-bar.tsx';
+import type { Option } from './filter-kind.ts';
 import { SearchedSelect } from './searched-select.tsx';
 
 interface ListingPickerProps {

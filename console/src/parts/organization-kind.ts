@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { organizations } from '../api/organizations.ts';
 import { whoAmI } from '../session/who.ts';
-import type { FilterKind } from './filter-bar.tsx';
+import type { FilterKind } from './filter-kind.ts';
 
 /** The filter by organization, for staff who look after several. */
 export function useOrganizationKind(): readonly FilterKind[] {

@@ -6,6 +6,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from '
 import type { List } from '../api/list.ts';
 import { errorText } from './notices.tsx';
 import { ChooseAll, HeaderCell } from './table-head.tsx';
+import type { Choice, Column } from './table-column.ts';
 import { TableRow } from './table-row.tsx';
 import classes from './rows-table.module.css';
 
@@ -19,29 +20,6 @@ const AHEAD = 400;
 const ROOMY = 620;
 /** A table that is narrower than this shows the narrow form of its columns. */
 const NARROW = 400;
-
-/** A column of a table: its `id` and `header`, and how a row is shown in it. */
-export interface Column<Row> {
-  id: string;
-  header: string;
-  /** Of the grid: `120px`, `minmax(200px, 1fr)`. */
-  width: string;
-  cell: (row: Row) => ReactNode;
-  /** Whether the list can be ordered by it, by the name in the API. */
-  sort?: string;
-  /** The least room, in pixels, that the table must have for it; shown in any unless told. */
-  from?: number;
-  /** Whether it is shown only when it is asked for. */
-  extra?: boolean;
-  /** How it is shown where there is little room, as on a phone; its header then is told to screen readers alone where it says so. */
-  narrow?: { width?: string; cell: (row: Row) => ReactNode; hidesHeader?: boolean };
-}
-
-/** Which rows are chosen, by their ids. */
-export interface Choice {
-  chosen: ReadonlySet<string>;
-  onChange: (chosen: ReadonlySet<string>) => void;
-}
 
 interface RowsTableProps<Row> {
   /** What is listed, for screen readers. */

@@ -2,7 +2,7 @@ import { Loader, Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Option } from './filter-bar.tsx';
+import type { Option } from './filter-kind.ts';
 
 interface SearchedSelectProps {
   label: string;

@@ -1,7 +1,7 @@
 import { Checkbox, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import type { List } from '../api/list.ts';
-import type { Choice, Column } from './rows-table.tsx';
+import type { Choice, Column } from './table-column.ts';
 import classes from './rows-table.module.css';
 
 interface HeaderCellProps<Row> {

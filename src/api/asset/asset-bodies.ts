@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Asset } from '../../domain/assets/asset-rows.ts';
-import { ASSET_TYPES, CRITICALITIES, WRITERS } from '../../domain/assets/assets.ts';
+import { ASSET_TYPES, CRITICALITIES, WRITERS } from '../../domain/assets/asset-values.ts';
 import { MAX_SCOPE_RULE_LENGTH } from '../../domain/assessments/listings.ts';
 import { isoTime } from '../../domain/shared/time.ts';
 import { DateTime, MAX_RESULTS, orNull, storedText } from '../../http/schemas.ts';

@@ -6,7 +6,7 @@ import { createAssets } from '../../domain/assets/asset-creation.ts';
 import { assetList } from '../../domain/assets/asset-list.ts';
 import { MAX_LOCATION_LENGTH } from '../../domain/assets/asset-locations.ts';
 import { readAsset } from '../../domain/assets/asset-rows.ts';
-import { ASSET_TYPES, CRITICALITIES, WRITERS } from '../../domain/assets/assets.ts';
+import { ASSET_TYPES, CRITICALITIES, WRITERS } from '../../domain/assets/asset-values.ts';
 import { updateCriticality } from '../../domain/assets/criticality.ts';
 import { listOperation } from '../../http/lists.ts';
 import { operation } from '../../http/operation.ts';

@@ -7,7 +7,7 @@ import {
   MAX_SCOPE_RULES,
   planListingChange,
 } from '../../domain/assessments/listings.ts';
-import { ASSET_TYPES, CRITICALITIES } from '../../domain/assets/assets.ts';
+import { ASSET_TYPES, CRITICALITIES } from '../../domain/assets/asset-values.ts';
 import { findListing, listingAssetList } from '../../domain/assets/listing-asset-list.ts';
 import { isoTime } from '../../domain/shared/time.ts';
 import { listOperation } from '../../http/lists.ts';

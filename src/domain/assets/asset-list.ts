@@ -10,7 +10,7 @@ import {
   readersReach,
 } from './asset-rows.ts';
 import { keyRange } from './asset-locations.ts';
-import { ASSET_TYPES, CRITICALITIES } from './assets.ts';
+import { ASSET_TYPES, CRITICALITIES } from './asset-values.ts';
 import { type Filter, type Reading, searchIn, since, textsIn } from '../shared/filters.ts';
 import { defineList } from '../shared/lists.ts';
 import { assetsWithin, listingWithin, reachParameters } from '../shared/reach.ts';

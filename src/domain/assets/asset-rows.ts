@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/callers.ts';
 import { ASSET_READ_SCOPES } from '../../auth/scopes.ts';
 import type { Reader } from '../../db/engine.ts';
 import { isOneOf } from '../../db/portable.ts';
-import type { ASSET_TYPES, CRITICALITIES, WRITERS } from './assets.ts';
+import type { ASSET_TYPES, CRITICALITIES, WRITERS } from './asset-values.ts';
 import { grouped } from '../shared/grouped.ts';
 import type { Reading } from '../shared/filters.ts';
 import { missing } from '../shared/failure.ts';

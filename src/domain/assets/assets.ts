@@ -10,10 +10,7 @@ import { Failure, type Fault, invalid } from '../shared/failure.ts';
 import { searchKey } from '../shared/filters.ts';
 import { cleanName, MAX_NAME_LENGTH } from '../shared/names.ts';
 import { organizationByUid } from '../organizations/organizations.ts';
-
-export const ASSET_TYPES = ['host', 'webapp', 'network', 'cloudaccount', 'mobileapp'] as const;
-export const CRITICALITIES = ['high', 'medium', 'low', 'undefined'] as const;
-export const WRITERS = ['client', 'boss', 'any'] as const;
+import type { ASSET_TYPES, CRITICALITIES, WRITERS } from './asset-values.ts';
 
 export interface NewAsset {
   organization: string;

@@ -4,7 +4,7 @@ import { piecesOf } from '../../db/bulk.ts';
 import { type Transaction, WriteConflict } from '../../db/engine.ts';
 import { isOneOf, unindexed } from '../../db/portable.ts';
 import { prepare, prepareChange } from '../../db/prepared.ts';
-import type { CRITICALITIES } from './assets.ts';
+import type { CRITICALITIES } from './asset-values.ts';
 import { recordChange } from '../shared/audit.ts';
 import { invalid } from '../shared/failure.ts';
 import {

@@ -1,4 +1,4 @@
-import { ASSET_TYPES, type CRITICALITIES } from './assets.ts';
+import { ASSET_TYPES, type CRITICALITIES } from './asset-values.ts';
 import { readersReach } from './asset-rows.ts';
 import { integersIn, type Reading, searchIn, textsIn } from '../shared/filters.ts';
 import { missing } from '../shared/failure.ts';

@@ -7,7 +7,8 @@ import type { Assessment } from '../../api/client.ts';
 import { findPeople, personName } from '../../api/people.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { PersonLink } from '../../parts/person-link.tsx';
-import { type Column, RowsTable } from '../../parts/rows-table.tsx';
+import { RowsTable } from '../../parts/rows-table.tsx';
+import type { Column } from '../../parts/table-column.ts';
 import { SearchedSelect } from '../../parts/searched-select.tsx';
 import classes from './assessment-page.module.css';
 

@@ -14,7 +14,7 @@ import { fieldErrors } from '../../parts/field-errors.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { OrganizationSelect } from '../../parts/organization-select.tsx';
 import { SearchedSelect } from '../../parts/searched-select.tsx';
-import type { Option } from '../../parts/filter-bar.tsx';
+import type { Option } from '../../parts/filter-kind.ts';
 import { TYPES } from './columns.tsx';
 import { STATES } from './search.ts';
 import { stateWord } from './state-mark.tsx';

@@ -1,7 +1,7 @@
 import { Anchor, Badge, Group } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Assessment } from '../../api/client.ts';
-import type { Column } from '../../parts/rows-table.tsx';
+import type { Column } from '../../parts/table-column.ts';
 import { Day, Time } from '../../parts/time.tsx';
 import { StateMark } from './state-mark.tsx';
 

@@ -1,6 +1,6 @@
 import { api } from '../../api/client.ts';
 import { findGroups } from '../../api/groups.ts';
-import type { FilterKind } from '../../parts/filter-bar.tsx';
+import type { FilterKind } from '../../parts/filter-kind.ts';
 import { useOrganizationKind } from '../../parts/organization-kind.ts';
 import { STATES } from './search.ts';
 import { stateWord } from './state-mark.tsx';

@@ -13,7 +13,8 @@ import {
 import { Empty } from '../../parts/empty.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { errorText } from '../../parts/notices.tsx';
-import { type Column, RowsTable } from '../../parts/rows-table.tsx';
+import { RowsTable } from '../../parts/rows-table.tsx';
+import type { Column } from '../../parts/table-column.ts';
 import { Time } from '../../parts/time.tsx';
 import { whoAmI } from '../../session/who.ts';
 import classes from './assessment-page.module.css';

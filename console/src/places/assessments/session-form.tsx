@@ -5,7 +5,7 @@ import type { Assessment, TestingSession } from '../../api/client.ts';
 import { findPeople } from '../../api/people.ts';
 import { useSessionChanges } from '../../api/testing-sessions.ts';
 import { fieldErrors } from '../../parts/field-errors.ts';
-import type { Option } from '../../parts/filter-bar.tsx';
+import type { Option } from '../../parts/filter-kind.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { SearchedSelect } from '../../parts/searched-select.tsx';
 import { whoAmI } from '../../session/who.ts';

@@ -2,7 +2,7 @@ import { Anchor, Badge, Group } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { ASSET_TYPES, type AssetRow } from '../../api/assets.ts';
 import { CriticalityMark } from '../../parts/criticality-mark.tsx';
-import type { Column } from '../../parts/rows-table.tsx';
+import type { Column } from '../../parts/table-column.ts';
 import { TwoLines } from '../../parts/two-lines.tsx';
 import { Time } from '../../parts/time.tsx';
 

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { ASSET_TYPES, searchListings, searchTags } from '../../api/assets.ts';
 import { api } from '../../api/client.ts';
 import { organizations } from '../../api/organizations.ts';
-import type { FilterKind } from '../../parts/filter-bar.tsx';
+import type { FilterKind } from '../../parts/filter-kind.ts';
 import { isPort } from './search.ts';
 
 /** Of that many organizations tags and ports are searched at once. */

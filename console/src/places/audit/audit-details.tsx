@@ -2,7 +2,7 @@ import { Button, Drawer, Group, Stack, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { AuditEvent } from '../../api/client.ts';
 import { Time } from '../../parts/time.tsx';
-import type { AuditChange } from './audit.tsx';
+import type { AuditChange } from './search.ts';
 import classes from './audit-details.module.css';
 import { actorText, differences } from './event-words.ts';
 

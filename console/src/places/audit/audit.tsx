@@ -10,17 +10,15 @@ import { Empty, NoneMatch } from '../../parts/empty.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { tell, tellError } from '../../parts/notices.tsx';
 import { Place } from '../../parts/place.tsx';
-import { type Column, RowsTable } from '../../parts/rows-table.tsx';
+import { RowsTable } from '../../parts/rows-table.tsx';
+import type { Column } from '../../parts/table-column.ts';
 import { TwoLines } from '../../parts/two-lines.tsx';
 import { Time } from '../../parts/time.tsx';
 import { whoAmI } from '../../session/who.ts';
 import { AuditDetails } from './audit-details.tsx';
 import { actorText } from './event-words.ts';
 import { FILTER_KINDS } from './filter-kinds.ts';
-import type { AuditAddress } from './search.ts';
-
-/** What is `undefined` goes. */
-export type AuditChange = { [Name in keyof AuditAddress]?: AuditAddress[Name] | undefined };
+import type { AuditAddress, AuditChange } from './search.ts';
 
 const COLUMNS: readonly Column<AuditEvent>[] = [
   {

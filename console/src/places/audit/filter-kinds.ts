@@ -1,5 +1,5 @@
 import { api } from '../../api/client.ts';
-import type { FilterKind, Option } from '../../parts/filter-bar.tsx';
+import type { FilterKind, Option } from '../../parts/filter-kind.ts';
 import { ACTIONS } from './actions.ts';
 
 const SHOWN = 30;

@@ -31,3 +31,6 @@ export function auditSearch(given: Record<string, unknown>): AuditAddress {
   if (Number.isInteger(given.user_id)) found.user_id = Number(given.user_id);
   return found;
 }
+
+/** What becomes of an address: what is `undefined` goes. */
+export type AuditChange = { [Name in keyof AuditAddress]?: AuditAddress[Name] | undefined };

@@ -1,7 +1,7 @@
 import { Anchor, Badge } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ImportJob } from '../../api/client.ts';
-import type { Column } from '../../parts/rows-table.tsx';
+import type { Column } from '../../parts/table-column.ts';
 import { TwoLines } from '../../parts/two-lines.tsx';
 import { Time } from '../../parts/time.tsx';
 import { formatName } from './formats.ts';

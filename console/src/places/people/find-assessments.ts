@@ -1,5 +1,5 @@
 import { api } from '../../api/client.ts';
-import type { Option } from '../../parts/filter-bar.tsx';
+import type { Option } from '../../parts/filter-kind.ts';
 
 /** Finds assessments by name or uid, for a field that one of them is chosen in. */
 export async function findAssessments(

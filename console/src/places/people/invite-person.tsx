@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useInvite } from '../../api/people.ts';
 import { fieldErrors } from '../../parts/field-errors.ts';
-import type { Option } from '../../parts/filter-bar.tsx';
+import type { Option } from '../../parts/filter-kind.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { OrganizationSelect } from '../../parts/organization-select.tsx';
 import { SearchedSelect } from '../../parts/searched-select.tsx';

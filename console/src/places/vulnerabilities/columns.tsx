@@ -1,6 +1,6 @@
 import type { VulnerabilityRow } from '../../api/vulnerabilities.ts';
 import { RowLink } from '../../parts/row-link.tsx';
-import type { Column } from '../../parts/rows-table.tsx';
+import type { Column } from '../../parts/table-column.ts';
 import { SeverityMark } from '../../parts/severity-mark.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { TwoLines } from '../../parts/two-lines.tsx';

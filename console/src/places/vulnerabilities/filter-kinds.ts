@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, AssayError } from '../../api/client.ts';
 import { statuses } from '../../api/vulnerabilities.ts';
-import type { FilterKind } from '../../parts/filter-bar.tsx';
+import type { FilterKind } from '../../parts/filter-kind.ts';
 import { SEVERITIES } from '../../parts/severity-mark.tsx';
 
 /** Choices that a search is shown; one that is not among them is found by typing more. */

@@ -1,0 +1,26 @@
+/** Something that can be chosen in a filter. */
+export interface Option {
+  value: string;
+  label: string;
+}
+
+/** One filter of a list. */
+export interface FilterKind {
+  /** Of the address: `status_id`. */
+  name: string;
+  /** In words: "Status". */
+  label: string;
+  /** What can be chosen: a few that are known, what a search finds, or one day of the calendar. */
+  options: readonly Option[] | ((search: string, signal: AbortSignal) => Promise<readonly Option[]>) | 'day';
+  /** @returns how a chosen value is called, where the options have not been read; the value unless told */
+  nameOf?: (value: string, signal: AbortSignal) => Promise<string>;
+  /** What can be typed, where that is no part of a name: "192.0.2.0/24". */
+  hint?: string;
+}
+
+/** One filter, and what is chosen of it. */
+export interface KindProps {
+  kind: FilterKind;
+  values: readonly string[];
+  onChange: (name: string, values: readonly string[]) => void;
+}
