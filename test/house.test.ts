@@ -7,14 +7,17 @@ const ROOT = join(import.meta.dirname, '..');
 const SOURCES = join(ROOT, 'src');
 
 describe('A source file', () => {
-  it('never has the base name of a page, so that an import says which of them it means', () => {
-    const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
-    const namesOf = (extension: string) =>
-      files.filter((file) => extname(file) === extension).map((file) => basename(file, extension));
-    const pages = new Set(namesOf('.tsx'));
-    expect(pages.size).toBeGreaterThan(0);
-    expect(namesOf('.ts').filter((name) => pages.has(name))).toEqual([]);
-  });
+  it.each(['src', 'console/src'])(
+    'of %s never has the base name of a page, so that an import says which it means',
+    (folder) => {
+      const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+      const namesOf = (extension: string) =>
+        files.filter((file) => extname(file) === extension).map((file) => basename(file, extension));
+      const pages = new Set(namesOf('.tsx'));
+      expect(pages.size).toBeGreaterThan(0);
+      expect(namesOf('.ts').filter((name) => pages.has(name))).toEqual([]);
+    },
+  );
 
   it('takes the address of a request from the one place that knows the proxies', () => {
     const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) =>

@@ -18,7 +18,7 @@ const root = createRootRoute({
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
-  component: lazyRouteComponent(() => import('../places/home/home.tsx'), 'Home'),
+  component: lazyRouteComponent(() => import('../places/home/home-page.tsx'), 'Home'),
 });
 
 const vulnerabilities = createRoute({
@@ -110,14 +110,14 @@ const tags = createRoute({
   getParentRoute: () => root,
   path: '/tags',
   validateSearch: tagsSearch,
-  component: lazyRouteComponent(() => import('../places/tags/tags.tsx'), 'Tags'),
+  component: lazyRouteComponent(() => import('../places/tags/tag-list.tsx'), 'Tags'),
 });
 
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
   validateSearch: auditSearch,
-  component: lazyRouteComponent(() => import('../places/audit/audit.tsx'), 'Audit'),
+  component: lazyRouteComponent(() => import('../places/audit/audit-list.tsx'), 'Audit'),
 });
 
 const assets = createRoute({

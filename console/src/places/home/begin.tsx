@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMayCreate } from '../../api/groups.ts';
 import { whoAmI } from '../../session/who.ts';
-import classes from './home.module.css';
+import classes from './home-page.module.css';
 
 const STEPS = [
   {

@@ -13,7 +13,7 @@ import {
 import { errorText } from '../../parts/notices.tsx';
 import { type Person, PersonPicker } from '../../parts/person-picker.tsx';
 import { SEVERITIES } from '../../parts/severity-mark.tsx';
-import { TagNames } from './tag-names.tsx';
+import { TagNames } from './tag-names-input.tsx';
 
 interface ChangeAllProps {
   filter: VulnerabilityFilter;

@@ -2,7 +2,7 @@ import { Badge, Code, Group, Loader, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense } from 'react';
 import type { Vulnerability } from '../../api/client.ts';
-import { lastComments, lastRetest } from '../../api/vulnerability-pane.ts';
+import { lastComments, lastRetest } from '../../api/pane.ts';
 import { AttachedPicture } from '../../parts/attached-picture.tsx';
 import { errorText } from '../../parts/notices.tsx';
 import { Time } from '../../parts/time.tsx';

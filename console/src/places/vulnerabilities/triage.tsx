@@ -7,7 +7,7 @@ import { useChangeVulnerabilities } from '../../api/vulnerability-changes.ts';
 import { errorText, tell } from '../../parts/notices.tsx';
 import { SEVERITIES, SeverityMark } from '../../parts/severity-mark.tsx';
 import { PersonPicker } from '../../parts/person-picker.tsx';
-import { TagNames } from './tag-names.tsx';
+import { TagNames } from './tag-names-input.tsx';
 import classes from './triage.module.css';
 
 export type TriageKind = 'status' | 'severity' | 'tags' | 'assignee' | 'comment';

@@ -16,7 +16,7 @@ import type { Column } from '../../parts/table-column.ts';
 import { whoAmI } from '../../session/who.ts';
 import { CreateTag, DeleteTag, RenameTag, thingsText } from './tag-dialogs.tsx';
 import { type TagsAddress, tagsSearch } from './search.ts';
-import classes from './tags.module.css';
+import classes from './tag-list.module.css';
 
 const KINDS: { value: TagKind; label: string }[] = [
   { value: 'vulnerability', label: 'Vulnerabilities' },

@@ -9,7 +9,7 @@ import { Place } from '../../parts/place.tsx';
 import { SEVERITIES, SeverityMark } from '../../parts/severity-mark.tsx';
 import { Time } from '../../parts/time.tsx';
 import { whoAmI } from '../../session/who.ts';
-import classes from './home.module.css';
+import classes from './home-page.module.css';
 import { Begin } from './begin.tsx';
 import { visitBefore } from './since-visit.ts';
 
