@@ -6,7 +6,6 @@ import type { Scope } from '../auth/scopes.ts';
 import { isPersonalToken } from '../auth/secrets.ts';
 import type { Context } from '../context.ts';
 import { readCompleteSession, SignInNeeded } from './browser-sessions.ts';
-import type { ListParameters } from './operation.ts';
 import { Problem } from './problems.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { Identity, TokenCache } from '../domain/tokens/token-cache.ts';
@@ -27,14 +26,6 @@ declare module 'fastify' {
     /** The operation's name in metrics and log lines. */
     operation: string;
     access: Access;
-    /** How the body calls the inputs of the rule, where it has another name for them. */
-    inputs?: Readonly<Record<string, string>>;
-    /** Of a list: what it may be narrowed and sorted by. */
-    list?: ListParameters;
-    /** Whether the handler reads a body of `multipart/form-data` itself. */
-    multipart?: boolean;
-    /** Statuses that this route answers without a body. */
-    bodiless?: readonly number[];
   }
   interface FastifyRequest {
     /** Set on every route that wants scopes. */

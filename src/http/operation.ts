@@ -53,6 +53,19 @@ export interface ListParameters {
   sorts: readonly string[];
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How the body calls the inputs of the rule, where it has another name for them. */
+    inputs?: Readonly<Record<string, string>>;
+    /** Of a list: what it may be narrowed and sorted by. */
+    list?: ListParameters;
+    /** Whether the handler reads a body of `multipart/form-data` itself. */
+    multipart?: boolean;
+    /** Statuses that this route answers without a body. */
+    bodiless?: readonly number[];
+  }
+}
+
 interface Declaration<P, Q, B, A extends Answers, R> {
   /** The name in the description, in metrics and in log lines. */
   id: string;
