@@ -19,6 +19,7 @@ export const PURE = [
   'test/house.test.ts',
   'test/http/console-places.test.ts',
   'test/http/deadline.test.ts',
+  'test/http/serialization.test.ts',
   'test/importers/formats/**/*.test.ts',
   'test/importers/identity.test.ts',
   'test/importers/reading/**/*.test.ts',

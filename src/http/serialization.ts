@@ -1,6 +1,7 @@
 import fastJson from 'fast-json-stringify';
 import type { FastifySerializerCompiler } from 'fastify/types/schema.js';
 import type { TSchema } from 'typebox';
+import { type JsonSchema, mapSchema } from './map-schema.ts';
 
 type Serialize = (value: unknown) => string;
 
@@ -22,8 +23,25 @@ export const compileSerializer: FastifySerializerCompiler<TSchema> = ({ schema }
 function serializerOf(schema: TSchema): Serialize {
   let serialize = made.get(schema);
   if (serialize === undefined) {
-    serialize = fastJson(schema) as Serialize;
+    serialize = oneOrMany(schema) ?? (fastJson(mapSchema(schema as JsonSchema, orNull)) as Serialize);
     made.set(schema, serialize);
   }
   return serialize;
+}
+
+// Of a union fast-json-stringify has Ajv validate the value against each form until one fits, of a thousand assets too. The
+// two kinds that answers have can be told apart by a look.
+
+/** @returns what writes a thing or an array of such; `undefined` for any other schema */
+function oneOrMany({ anyOf }: { anyOf?: TSchema[] }): Serialize | undefined {
+  const [one, many, more] = anyOf ?? [];
+  if (one === undefined || (many as JsonSchema | undefined)?.type !== 'array' || more !== undefined) return;
+  return (value) => serializerOf(Array.isArray(value) ? (many as TSchema) : one)(value);
+}
+
+/** @returns a thing or `null` as fast-json-stringify has it without a union; any other schema as it is */
+function orNull(schema: JsonSchema): JsonSchema {
+  const { anyOf, ...rest } = schema;
+  const [thing, nothing, more] = (anyOf ?? []) as JsonSchema[];
+  return nothing?.type === 'null' && more === undefined ? { ...rest, ...thing, nullable: true } : schema;
 }
