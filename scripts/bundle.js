@@ -10,6 +10,7 @@ const ENTRIES = {
   'reading-thread': 'src/db/reading-thread.ts',
   'checkpoint-thread': 'src/db/checkpoint-thread.ts',
   'import-thread': 'src/importers/import-thread.ts',
+  'search-thread': 'src/jobs/search-thread.ts',
 };
 
 /** What stays a package of its own: it is native, starts threads from its files, reads its files, or is rarely needed. */

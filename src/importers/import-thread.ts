@@ -5,6 +5,7 @@ import { openDatabase } from '../db/open.ts';
 import type { ImportOutcome, ImportProgress } from '../domain/imports/import-job.ts';
 import type { RunnableImport } from '../domain/imports/import-runs.ts';
 import { openFileStore } from '../files/open-file-store.ts';
+import { standBack } from '../thread-priority.ts';
 import { FORMATS } from './formats/index.ts';
 import { runImport } from './ingest.ts';
 import { unpack } from './reading/unpack.ts';
@@ -93,4 +94,7 @@ async function runInThread(port: NonNullable<typeof parentPort>, data: ThreadDat
   }
 }
 
-if (parentPort !== null) await runInThread(parentPort, workerData as ThreadData);
+if (parentPort !== null) {
+  standBack();
+  await runInThread(parentPort, workerData as ThreadData);
+}

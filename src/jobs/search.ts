@@ -1,23 +1,33 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import type { Context } from '../context.ts';
-import { fillSearch } from '../db/vulnerability-search.ts';
+import { DIST } from '../root.ts';
 import type { JobKind } from './runner.ts';
 
 const EVERY = 10_000;
-/** Vulnerabilities in one unit of work: their words take some 0.2 ms each. */
-const AT_ONCE = 100;
+/** In MiB: each row is looked at once. */
+const PAGE_CACHE = 16;
 
-/** Has what imports made be found by its words, in small steps that let others write. */
-export const search = ({ db }: Context): JobKind => ({
+/** Has what imports made be found by its words, in a thread: the index of words is large, and to fill it holds an event loop. */
+export const search = ({ db, config }: Context): JobKind => ({
   kind: 'search',
   every: EVERY,
   maxAttempts: 3,
   async run({ signal }) {
-    for (;;) {
-      signal.throwIfAborted();
-      // A look costs less than a unit of work, and mostly there is nothing.
-      const some = await db.read.selectFrom('search_pending').select('first_id').limit(1).execute();
-      if (some.length === 0) return;
-      await db.write((tx) => fillSearch(tx, AT_ONCE));
+    const some = await db.read.selectFrom('search_pending').select('first_id').limit(1).execute();
+    if (some.length === 0) return;
+    signal.throwIfAborted();
+    const { databaseUrl, dataDirectory, requestTimeout: timeout } = config;
+    const worker = new Worker(new URL('search-thread.js', DIST), {
+      workerData: { databaseUrl, dataDirectory, timeout, pageCache: PAGE_CACHE },
+    });
+    const stop = (): void => worker.postMessage('stop', []);
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      await once(worker, 'exit');
+    } finally {
+      signal.removeEventListener('abort', stop);
     }
+    signal.throwIfAborted();
   },
 });
