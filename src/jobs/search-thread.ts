@@ -1,23 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { DatabaseConfig } from '../db/engine.ts';
+import type { Database, DatabaseConfig } from '../db/engine.ts';
 import { openDatabase } from '../db/open.ts';
 import { fillSearch } from '../db/vulnerability-search.ts';
+import { IMPORT_JOB } from '../domain/imports/import-runs.ts';
 import { standBack } from '../thread-priority.ts';
 
 /** Vulnerabilities in one unit of work: their words take some 0.2 ms each, and now and then 40 ms together. */
 const AT_ONCE = 100;
 
-/** Has what waits for it be found by its words, until nothing waits or it is told to end. */
+/**
+ * Has what waits for it be found by its words, until nothing waits or it is told to end. While an import runs, which writes
+ * all the time, it does one step and leaves the rest for the next time.
+ */
 async function fillInThread(port: NonNullable<typeof parentPort>, database: DatabaseConfig): Promise<void> {
   let isStopping = false;
   port.on('message', () => (isStopping = true));
   // What is lost with the power waits again.
   const db = await openDatabase({ ...database, durableLater: true });
   try {
-    for (let filled = 1; filled > 0 && !isStopping;) {
+    while (!isStopping) {
       const began = performance.now();
-      filled = await db.write((tx) => fillSearch(tx, AT_ONCE));
+      if ((await db.write((tx) => fillSearch(tx, AT_ONCE))) === 0 || (await isImporting(db))) return;
       // As long again is for others who write.
       await delay(performance.now() - began);
     }
@@ -25,6 +29,15 @@ async function fillInThread(port: NonNullable<typeof parentPort>, database: Data
     await db.close();
     port.close();
   }
+}
+
+async function isImporting({ read }: Database): Promise<boolean> {
+  const held = read
+    .selectFrom('jobs')
+    .select('id')
+    .where('kind', '=', IMPORT_JOB)
+    .where('holder', 'is not', null);
+  return (await held.limit(1).execute()).length > 0;
 }
 
 if (parentPort !== null) {
