@@ -8,8 +8,8 @@ import { errorText, tell } from '../../parts/notices.tsx';
 interface ExportDialogProps {
   format: Format;
   search: VulnerabilitySearch;
-  /** How many there are. */
-  total: number;
+  /** How many there are; `undefined` until they are counted. */
+  total: number | undefined;
   onClose: () => void;
 }
 
@@ -48,9 +48,12 @@ export default function ExportDialog({ format, search, total, onClose }: ExportD
         {error === undefined ? (
           <>
             <Text size="sm" role="status">
-              {rows.toLocaleString()} of {total.toLocaleString()} read
+              {rows.toLocaleString()}
+              {total !== undefined && ` of ${total.toLocaleString()}`} read
             </Text>
-            <Progress aria-label="Export" value={total === 0 ? 0 : (100 * rows) / total} />
+            {total !== undefined && (
+              <Progress aria-label="Export" value={total === 0 ? 0 : (100 * rows) / total} />
+            )}
           </>
         ) : (
           <Alert color="red" title="The list could not be read">

@@ -17,8 +17,8 @@ const ChangeAll = lazy(() => import('./change-all.tsx'));
 interface ListToolsProps {
   /** Filters, order and columns. */
   address: Omit<ListAddress, 'open'>;
-  /** How many are found. */
-  total: number;
+  /** How many are found; `undefined` until they are counted. */
+  total: number | undefined;
   onFilter: (change: AddressChange) => void;
   /** Puts another address in place of the whole. */
   onAddress: (address: ListAddress) => void;
@@ -28,7 +28,8 @@ interface ListToolsProps {
 export function ListTools({ address, total, onFilter, onAddress }: ListToolsProps) {
   const kinds = useFilterKinds();
   const [format, setFormat] = useState<Format>();
-  const [changing, setChanging] = useState(false);
+  /** How many are to be changed. */
+  const [changing, setChanging] = useState<number>();
   const { columns, sort: _, ...filter } = address;
   return (
     <>
@@ -72,8 +73,9 @@ export function ListTools({ address, total, onFilter, onAddress }: ListToolsProp
             size="compact-sm"
             variant="default"
             radius="xl"
-            disabled={total === 0}
-            onClick={() => setChanging(true)}
+            // What is told to the server is how many somebody has seen.
+            disabled={total === undefined || total === 0}
+            onClick={() => setChanging(total)}
           >
             Change all
           </Button>
@@ -83,7 +85,9 @@ export function ListTools({ address, total, onFilter, onAddress }: ListToolsProp
         {format !== undefined && (
           <ExportDialog format={format} search={filter} total={total} onClose={() => setFormat(undefined)} />
         )}
-        {changing && <ChangeAll filter={filter} total={total} onClose={() => setChanging(false)} />}
+        {changing !== undefined && (
+          <ChangeAll filter={filter} total={changing} onClose={() => setChanging(undefined)} />
+        )}
       </Suspense>
     </>
   );
