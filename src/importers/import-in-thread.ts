@@ -3,7 +3,7 @@ import type { ImportOutcome } from '../domain/imports/import-job.ts';
 import type { ImportMessage, ThreadData, ThreadProgress } from './import-thread.ts';
 
 /** In MiB: nearly all that a run makes is soon thrown away. */
-const NURSERY_SIZE = 16;
+const NURSERY_SIZE = 8;
 /** How long, in ms, a thread that was told to end may take for the unit of work that it is in. */
 const GRACE = 5_000;
 
