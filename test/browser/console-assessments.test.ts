@@ -19,7 +19,12 @@ async function create(page: Page, name: string, uid: string): Promise<void> {
 
 /** Chooses what a search finds. */
 async function choose(page: Page, label: string, typed: string, option: string | RegExp): Promise<void> {
-  await page.getByRole('combobox', { name: label }).fill(typed);
+  const field = page.getByRole('combobox', { name: label });
+  await field.waitFor();
+  // A dialog puts the focus where it begins once it is there, which closes the choices of any other field.
+  const dialog = page.getByRole('dialog');
+  if ((await dialog.count()) > 0) await dialog.locator(':focus').waitFor();
+  await field.fill(typed);
   await page.getByRole('option', { name: option }).click();
 }
 

@@ -20,6 +20,8 @@ interface SearchedSelectProps {
   disabled?: boolean;
   /** Whether the field is emptied once something is chosen, for the next one. */
   forgets?: boolean;
+  /** Whether the dialog that it stands in begins with it. */
+  first?: boolean;
 }
 
 /** One of many, found by typing. */
@@ -44,6 +46,7 @@ export function SearchedSelect(props: SearchedSelectProps) {
         onChange(options.find((option) => option.value === key) ?? null);
         if (forgets) setTyped('');
       }}
+      data-autofocus={props.first === true || undefined}
       searchable
       searchValue={typed}
       onSearchChange={setTyped}

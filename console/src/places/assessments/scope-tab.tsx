@@ -205,6 +205,7 @@ function ScopeDialog({ uid, organization, asset, onClose }: ScopeDialogProps) {
         <SearchedSelect
           label="Asset"
           placeholder="Address or name"
+          first
           required
           choices={['assets', organization]}
           find={async (search, signal) => {
