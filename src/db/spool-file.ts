@@ -18,7 +18,7 @@ export interface SpoolFile {
 }
 
 /** KiB that stay in memory. */
-const CACHE = 8 * 1024;
+const CACHE = 4 * 1024;
 
 /** Opens a spool: a file without a name in the folder for temporary files, which the system takes away with the process. */
 export function openSpoolFile(tables: readonly string[]): SpoolFile {

@@ -12,7 +12,8 @@ import type { Cover, Sighting } from '../domain/imports/sighting.ts';
 import { targetNamed } from './identity.ts';
 import { coverOf } from './located.ts';
 import type { Skips } from './skips.ts';
-import type { Spool, SpoolPlace } from './spool.ts';
+import type { SpoolPlace } from './finding-spool.ts';
+import type { Spool } from './spool.ts';
 import { Units } from './units.ts';
 
 export interface FindingRun {
@@ -47,11 +48,11 @@ const IN_ORDER = 10_000;
 export async function applyFindings(run: FindingRun): Promise<void> {
   const { job, clock, spool, skips, result, reportAt } = run;
   const units = unitsOf(run);
-  const inOrder = job.options.dryRun || spool.count <= IN_ORDER;
+  const inOrder = job.options.dryRun || spool.findings.count <= IN_ORDER;
   let after: SpoolPlace = inOrder ? 0 : '';
   let applied = 0;
   for (;;) {
-    const read = spool.read(after, units.size, reportAt);
+    const read = spool.findings.read(after, units.size, reportAt);
     const last = read.at(-1);
     if (last === undefined) break;
     const sightings = read.map(({ sighting }) => sighting);
@@ -64,7 +65,7 @@ export async function applyFindings(run: FindingRun): Promise<void> {
     count(run, sightings, done.fates);
     after = inOrder ? last.number : last.sighting.identity;
     applied += read.length;
-    run.applied(applied / spool.count);
+    run.applied(applied / spool.findings.count);
   }
 }
 
@@ -90,7 +91,7 @@ function count(
     if (!job.options.dryRun) continue;
     if (preview[fate].length < MAX_PREVIEWED)
       preview[fate].push({
-        title: sighting.finding.title,
+        title: sighting.columns().title,
         ...(asset === null ? {} : { asset: asset.location }),
       });
   }
@@ -108,7 +109,7 @@ export async function applyGone(run: FindingRun): Promise<void> {
 async function markUncovered(run: FindingRun, units: Units, covered: Covered): Promise<void> {
   const { db, job, spool, result, preview, reportAt, clock } = run;
   for await (const found of findCandidates(db.read, job, covered, reportAt)) {
-    const missing = found.filter(({ identity }) => !spool.has(identity));
+    const missing = found.filter(({ identity }) => !spool.findings.has(identity));
     result.findings_gone += missing.filter(({ isGone }) => isGone).length;
     const ids = missing.flatMap(({ id, isGone }) => (isGone ? [] : [id]));
     for (let start = 0; start < ids.length;) {

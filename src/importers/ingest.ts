@@ -53,7 +53,7 @@ export async function runImport({
   const preview: ImportPreview = { new: [], again: [], reopened: [], gone: [] };
   const progress: ImportProgress = { hosts: 0, ports: 0, findings: 0, skipped: 0, applied: 0 };
   const told = (): void => {
-    progress.findings = spool.count;
+    progress.findings = spool.findings.count;
     progress.skipped = skips.count;
     onProgress({ ...progress });
   };
@@ -82,7 +82,8 @@ export async function runImport({
     } catch (error) {
       end(error);
     }
-    const reportAt = time.at(spool.newest());
+    spool.findings.group();
+    const reportAt = time.at(spool.findings.newest);
     if (!job.options.dryRun) {
       outcome.reportAt = reportAt;
       await db.write((tx) => noteReportTime(tx, job, reportAt));

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { SightedColumns } from '../domain/imports/sighting.ts';
-import { SEVERITIES } from '../domain/vulnerabilities/catalogue.ts';
+import { SEVERITIES, type Severity } from '../domain/vulnerabilities/catalogue.ts';
 import { MAX_FINDING } from '../domain/vulnerabilities/finding.ts';
 import type { ExploitableLocation } from '../domain/vulnerabilities/locations.ts';
 import { cutText, type SettledFinding } from './settled-finding.ts';
@@ -72,9 +72,10 @@ function unpacked(body: string): Texts {
   return texts as unknown as Texts;
 }
 
-const severityOf = (rank: number) => SEVERITIES[SEVERITIES.length - 1 - rank] ?? 'Informational';
+export const severityOf = (rank: number): Severity =>
+  SEVERITIES[SEVERITIES.length - 1 - rank] ?? 'Informational';
 
-const wasCut = (body: string): boolean => body.startsWith('cut');
+export const wasCut = (body: string): boolean => body.startsWith('cut');
 
 export function settledOf(rank: number, body: string): SettledFinding {
   const [score, vector, title, description, impact, fix, parent, display, ...lists] = unpacked(body);
@@ -109,46 +110,41 @@ const SMALL = MAX_FINDING / 3;
 
 /**
  * @param body as `packed` makes it
- * @param located how many locations the report has
- * @param kept those of a finding in more than one instance, each as JSON; else they stand in the body
- * @returns what is told of a finding in all, cut to its limit, with a digest of all that the scanner says but the evidence
+ * @returns the same, cut to the limit of a finding
  */
-export function toldOf(
-  rank: number,
-  body: string,
-  located: number,
-  kept: readonly string[] | undefined,
-): { cut: boolean; content: string; finding: SightedColumns } {
-  let whole = body;
-  if (kept !== undefined || body.length > SMALL) {
-    const settled = settledOf(rank, body);
-    if (kept !== undefined) settled.locations = kept.map((text) => JSON.parse(text) as ExploitableLocation);
-    const cut = cutToSize(settled);
-    whole = packed(cut ? { ...settled, cut } : settled);
-  }
-  const [score, vector, title, description, impact, fix, parent, display, ...lists] = unpacked(whole);
+export function cutToLimit(rank: number, body: string): string {
+  if (body.length <= SMALL) return body;
+  const settled = settledOf(rank, body);
+  return cutToSize(settled) ? packed({ ...settled, cut: true }) : body;
+}
+
+/** @returns a digest of all that the scanner says but the evidence */
+export function contentOf(rank: number, body: string, located: number): string {
+  const begin = body.indexOf(';');
+  const said = body.slice(begin, body.length - Number(body.slice(body.indexOf(',') + 1, begin)));
+  return hash('sha256', `${rank} ${located}${said}`, 'base64url').slice(0, 22);
+}
+
+/** @param located how many locations the report has */
+export function columnsOf(rank: number, body: string, located: number): SightedColumns {
+  const [score, vector, title, description, impact, fix, parent, display, ...lists] = unpacked(body);
   const [cves, cwes, urls, locations, evidence] = lists;
-  const said = whole.slice(whole.indexOf(';'), whole.length - evidence.length);
   return {
-    cut: wasCut(whole),
-    content: hash('sha256', `${rank} ${located}${said}`, 'base64url').slice(0, 22),
-    finding: {
-      title,
-      severity: severityOf(rank),
-      description,
-      cvss_score: score === '' ? null : Number(score),
-      cvss_vector: vector === '' ? null : vector,
-      impact,
-      recommended_fix: fix,
-      category_parent: parent,
-      category_display: display,
-      cve_ids: cves,
-      cwe_ids: cwes,
-      exploitable_locations: locations,
-      location_count: located,
-      reference_urls: urls,
-      http_requests: evidence,
-    },
+    title,
+    severity: severityOf(rank),
+    description,
+    cvss_score: score === '' ? null : Number(score),
+    cvss_vector: vector === '' ? null : vector,
+    impact,
+    recommended_fix: fix,
+    category_parent: parent,
+    category_display: display,
+    cve_ids: cves,
+    cwe_ids: cwes,
+    exploitable_locations: locations,
+    location_count: located,
+    reference_urls: urls,
+    http_requests: evidence,
   };
 }
 

@@ -5,8 +5,8 @@ import { DIST } from '../root.ts';
 import type { JobKind } from './runner.ts';
 
 const EVERY = 10_000;
-/** In MiB: each row is looked at once. */
-const PAGE_CACHE = 16;
+/** In MiB: each row is looked at once, and what a step makes is soon thrown away. */
+const [PAGE_CACHE, NURSERY_SIZE] = [4, 2];
 
 /** Has what imports made be found by its words, in a thread: the index of words is large, and to fill it holds an event loop. */
 export const search = ({ db, config }: Context): JobKind => ({
@@ -20,6 +20,7 @@ export const search = ({ db, config }: Context): JobKind => ({
     const { databaseUrl, dataDirectory, requestTimeout: timeout } = config;
     const worker = new Worker(new URL('search-thread.js', DIST), {
       workerData: { databaseUrl, dataDirectory, timeout, pageCache: PAGE_CACHE },
+      resourceLimits: { maxYoungGenerationSizeMb: NURSERY_SIZE },
     });
     const stop = (): void => worker.postMessage('stop', []);
     signal.addEventListener('abort', stop, { once: true });

@@ -89,19 +89,20 @@ export async function tellChanges(
     const row = rows.get(finding.id);
     if (row === undefined) continue;
     befores.note(finding.id, { content: finding.content });
-    const differing = COLUMNS.filter((column) => row[column] !== sighting.finding[column]);
+    const columns = sighting.columns();
+    const differing = COLUMNS.filter((column) => row[column] !== columns[column]);
     const told = differing.filter((column) => column !== 'http_requests');
     if (told.length > 0)
       entryOf(finding.id, {
         before: toldOf(row, told),
-        after: { ...toldOf(sighting.finding, told), import_id: job.id },
+        after: { ...toldOf(columns, told), import_id: job.id },
       });
     const kept = edited.get(finding.id);
     const written = differing.filter((column) => kept?.has(FIELDS[column]) !== true);
     if (written.length === 0) continue;
     const values: SightedColumns = {
       ...row,
-      ...Object.fromEntries(written.map((column) => [column, sighting.finding[column]])),
+      ...Object.fromEntries(written.map((column) => [column, columns[column]])),
     };
     // The score follows from the vector: both are a person's or the scanner's.
     if (kept?.has('cvss_score') === true || kept?.has('cvss_vector') === true)

@@ -67,7 +67,7 @@ export async function putFindings(
 
   const least = job.options.minimumSeverity === null ? 0 : severityRank(job.options.minimumSeverity);
   const made = sightings.filter(
-    ({ identity, finding }) => !known.has(identity) && severityRank(finding.severity) >= least,
+    ({ identity, severity }) => !known.has(identity) && severityRank(severity) >= least,
   );
   const sums = new TallySums();
   const assetsCreated = await makeFindings(tx, job, made, sums, now);

@@ -65,7 +65,7 @@ export async function insertFindingsOf(
     tx,
     findings.map(({ sighting, statusId, closedAt: closed }, index) => {
       const { source, firstSeenAt } = sighting;
-      const finding = { ...sighting.finding, validation_steps: '[]' };
+      const finding = { ...sighting.columns(), validation_steps: '[]' };
       const by = caller.userId;
       const row = newVulnerability(finding, { id: idOf(index), assessment: of, statusId, by, now });
       return {
@@ -117,7 +117,7 @@ export async function insertFindingsOf(
         organizationId,
         assessmentId: assessment.id,
         statusId,
-        severity: sighting.finding.severity,
+        severity: sighting.severity,
         tags,
         assets: asset === undefined ? [] : [asset],
       }),

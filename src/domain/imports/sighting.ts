@@ -1,3 +1,4 @@
+import type { Severity } from '../vulnerabilities/catalogue.ts';
 import type { FindingColumns } from '../vulnerabilities/finding.ts';
 
 /** What a scanner says of a vulnerability, as the columns of its row have it. */
@@ -35,7 +36,9 @@ export interface Sighting {
   seenAt: number;
   /** A digest of all that the scanner says but the evidence, which differs at every scan. */
   content: string;
-  finding: SightedColumns;
+  severity: Severity;
+  /** @returns what the scanner says, read anew each time: of a finding that is the same as before nobody asks */
+  columns(): SightedColumns;
 }
 
 /** A finding that the assessment has, as far as a sighting needs it. */
