@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Content, FileStore } from './file-store.ts';
 
-const READ_AHEAD = 256 * 1024;
+const READ_AHEAD = 64 * 1024;
 
 /** Contents as files of a folder, which several instances may share. */
 export class FolderStore implements FileStore {

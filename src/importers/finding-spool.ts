@@ -117,6 +117,7 @@ export class FindingSpool {
       .run();
     if (this.#file.prepare('select 1 from findings where instances > 1 limit 1').first() !== undefined)
       this.#file.prepare('create index instances_of on instances (identity, seq)').run();
+    this.#file.prepare('pragma shrink_memory').run();
   }
 
   has(identity: string): boolean {

@@ -12,7 +12,7 @@ import { unpack } from './reading/unpack.ts';
 import type { ReportSource } from './report.ts';
 
 /** In MiB, of each connection: what an import writes lies together, so that it needs few pages again. */
-const PAGE_CACHE = 6;
+const PAGE_CACHE = 4;
 const PROGRESS_EVERY = 500;
 
 /** How far a run is, and how much of the file as it was sent it has read. */

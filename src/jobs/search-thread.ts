@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Database, DatabaseConfig } from '../db/engine.ts';
+import type { DatabaseConfig } from '../db/engine.ts';
 import { openDatabase } from '../db/open.ts';
 import { fillSearch } from '../db/vulnerability-search.ts';
-import { IMPORT_JOB } from '../domain/imports/import-runs.ts';
+import { isImporting } from '../domain/imports/import-runs.ts';
 import { standBack } from '../thread-priority.ts';
 
 /** Vulnerabilities in one unit of work: their words take some 0.2 ms each, and now and then 40 ms together. */
 const AT_ONCE = 100;
 
 /**
- * Has what waits for it be found by its words, until nothing waits or it is told to end. While an import runs, which writes
- * all the time, it does one step and leaves the rest for the next time.
+ * Has what waits for it be found by its words, until nothing waits, an import runs, which writes all the time, or it is told
+ * to end.
  */
 async function fillInThread(port: NonNullable<typeof parentPort>, database: DatabaseConfig): Promise<void> {
   let isStopping = false;
@@ -21,7 +21,7 @@ async function fillInThread(port: NonNullable<typeof parentPort>, database: Data
   try {
     while (!isStopping) {
       const began = performance.now();
-      if ((await db.write((tx) => fillSearch(tx, AT_ONCE))) === 0 || (await isImporting(db))) return;
+      if ((await db.write((tx) => fillSearch(tx, AT_ONCE))) === 0 || (await isImporting(db.read))) return;
       // As long again is for others who write.
       await delay(performance.now() - began);
     }
@@ -29,15 +29,6 @@ async function fillInThread(port: NonNullable<typeof parentPort>, database: Data
     await db.close();
     port.close();
   }
-}
-
-async function isImporting({ read }: Database): Promise<boolean> {
-  const held = read
-    .selectFrom('jobs')
-    .select('id')
-    .where('kind', '=', IMPORT_JOB)
-    .where('holder', 'is not', null);
-  return (await held.limit(1).execute()).length > 0;
 }
 
 if (parentPort !== null) {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Context } from '../context.ts';
+import { isImporting } from '../domain/imports/import-runs.ts';
 import { DIST } from '../root.ts';
 import type { JobKind } from './runner.ts';
 
@@ -15,7 +16,8 @@ export const search = ({ db, config }: Context): JobKind => ({
   maxAttempts: 3,
   async run({ signal }) {
     const some = await db.read.selectFrom('search_pending').select('first_id').limit(1).execute();
-    if (some.length === 0) return;
+    // An import writes all the time, and has the memory to itself.
+    if (some.length === 0 || (await isImporting(db.read))) return;
     signal.throwIfAborted();
     const { databaseUrl, dataDirectory, requestTimeout: timeout } = config;
     const worker = new Worker(new URL('search-thread.js', DIST), {

@@ -29,6 +29,16 @@ export function callerOfText(text: string): Caller {
   return { ...kept, scopes: new Set(kept.scopes) };
 }
 
+/** @returns whether an import runs, in whichever instance */
+export async function isImporting(read: Reader): Promise<boolean> {
+  const held = read
+    .selectFrom('jobs')
+    .select('id')
+    .where('kind', '=', IMPORT_JOB)
+    .where('holder', 'is not', null);
+  return (await held.limit(1).execute()).length > 0;
+}
+
 /** The id of the import that a job is about. */
 const importOf = (jobs: string) =>
   sql<number>`cast(substr(${sql.ref(`${jobs}.key`)}, ${sql.lit(PREFIX.length + 1)}) as bigint)`;
