@@ -1,5 +1,6 @@
 import type { Transaction } from '../db/engine.ts';
-import { putHostScans, type ScannedHost } from '../domain/assets/host-scans.ts';
+import type { ScannedHost } from '../domain/assets/applied-scans.ts';
+import { putHostScans } from '../domain/assets/host-scans.ts';
 import { type ObservedPort, PortCoverage } from '../domain/assets/port-observations.ts';
 import type { Chance } from './chance.ts';
 import { actOf, type Chronicle, type Person } from './chronicle.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '../db/engine.ts';
-import type { ScannedHost } from '../domain/assets/host-scans.ts';
+import type { ScannedHost } from '../domain/assets/applied-scans.ts';
 import { PortCoverage, type PortRange } from '../domain/assets/port-observations.ts';
 import type { ImportJob, ImportResult } from '../domain/imports/import-job.ts';
 import { putReportedHosts } from '../domain/imports/reported-hosts.ts';

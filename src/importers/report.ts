@@ -1,4 +1,4 @@
-import type { ScannedHost } from '../domain/assets/host-scans.ts';
+import type { ScannedHost } from '../domain/assets/applied-scans.ts';
 import type { PortRange } from '../domain/assets/port-observations.ts';
 import type { Severity } from '../domain/vulnerabilities/catalogue.ts';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
-import { putHostScans, type ScannedHost } from '../../src/domain/assets/host-scans.ts';
+import type { ScannedHost } from '../../src/domain/assets/applied-scans.ts';
+import { putHostScans } from '../../src/domain/assets/host-scans.ts';
 import { type ObservedPort, PortCoverage } from '../../src/domain/assets/port-observations.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';

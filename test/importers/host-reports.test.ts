@@ -479,6 +479,35 @@ describe('a report', () => {
     expect(await imported(report(hosts))).toEqual(NOTHING);
   });
 
+  it('of a host with very many ports is what one of few would be', async () => {
+    const many = (state: (number: number) => string | undefined, seen: number) => {
+      let text = '';
+      for (let number = 1; number <= 6_000; number += 1) {
+        const told = state(number);
+        if (told !== undefined) text += port(number, told);
+      }
+      const scaninfo = '<scaninfo type="syn" protocol="tcp" services="1-5999"/>';
+      return report(host('192.0.2.1', text, { seen }), scaninfo);
+    };
+    const open = () => 'open';
+    expect(await imported(many(open, SEEN))).toEqual({ ...NOTHING, created: 1, opened: 6_000 });
+    expect(await ports()).toHaveLength(6_000);
+    expect(await imported(many(open, SEEN))).toEqual(NOTHING);
+    // What it looks at and no longer lists is closed, in every part of it, and what it does not look at stays.
+    const few = (number: number) => (number === 3_000 ? 'filtered' : undefined);
+    expect(await imported(many(few, SEEN + 60))).toEqual({ ...NOTHING, updated: 1, closed: 5_998 });
+    const after = await states();
+    expect([after['1/tcp'], after['3000/tcp'], after['5999/tcp'], after['6000/tcp']]).toEqual([
+      'closed',
+      'filtered',
+      'closed',
+      'open',
+    ]);
+    expect(await imported(many(open, SEEN + 120))).toEqual({ ...NOTHING, updated: 1, opened: 5_999 });
+    const isDown = `<host endtime="${SEEN + 180}"><status state="down"/><address addr="192.0.2.1" addrtype="ipv4"/></host>`;
+    expect(await imported(report(isDown))).toEqual({ ...NOTHING, closed: 6_000 });
+  });
+
   it('that lists a host once for each port keeps them all', async () => {
     const text = report(
       host('192.0.2.1', port(22)) + host('192.0.2.1', port(80)),

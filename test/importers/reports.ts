@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ScannedHost } from '../../src/domain/assets/host-scans.ts';
+import type { ScannedHost } from '../../src/domain/assets/applied-scans.ts';
 import { readNmapReport, type ReportPiece } from '../../src/importers/formats/nmap/nmap-pieces.ts';
 import { ReportError } from '../../src/importers/report.ts';
 

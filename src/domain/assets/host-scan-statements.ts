@@ -92,6 +92,25 @@ const portsOfAssets = prepare<{ ids: readonly number[] }, PortTable>((db, p) =>
     .where((eb) => isOneOf(db, eb.ref('asset_id'), p.ids)),
 );
 
+const portsInRange = prepare<{ id: number; first: number; last: number }, PortTable>((db, p) =>
+  db
+    .selectFrom('ports')
+    .selectAll()
+    .where('asset_id', '=', p.id)
+    .where('number', '>=', p.first)
+    .where('number', '<=', p.last),
+);
+
+/** How many ports are known of hosts, of those that have more than some. */
+export const hostsWithManyPorts = prepare<{ ids: readonly number[]; most: number }, { id: number }>((db, p) =>
+  db
+    .selectFrom('port_counts')
+    .select('asset_id as id')
+    .where((eb) => isOneOf(db, eb.ref('asset_id'), p.ids))
+    .groupBy('asset_id')
+    .having(({ fn }) => fn.sum('ports'), '>', p.most),
+);
+
 export const openPortCounts = prepare<
   { ids: readonly number[]; state: string },
   { id: number; ports: number }
@@ -145,12 +164,29 @@ export const insertPorts = prepareInsert(
     last_seen = excluded.last_seen`,
 );
 
-/** @returns the ports of hosts by the id of the asset, which nobody else changes before this unit of work ends */
-export async function lockedPorts(tx: Transaction, ids: readonly number[]): Promise<Map<number, Port[]>> {
+/** Numbers of ports from the first to the last, both included. */
+export interface PortNumbers {
+  first: number;
+  last: number;
+}
+
+/**
+ * @param numbers of which ports of one host; of all of them unless told
+ * @returns the ports of hosts by the id of the asset, which nobody else changes before this unit of work ends
+ */
+export async function lockedPorts(
+  tx: Transaction,
+  ids: readonly number[],
+  numbers?: PortNumbers,
+): Promise<Map<number, Port[]>> {
   const ports = new Map<number, Port[]>();
-  if (ids.length === 0) return ports;
+  const [one] = ids;
+  if (one === undefined) return ports;
   await holdAssets(tx, { ids });
-  for (const { asset_id, ...port } of await portsOfAssets(tx, { ids })) {
+  const rows = await (numbers === undefined
+    ? portsOfAssets(tx, { ids })
+    : portsInRange(tx, { id: one, ...numbers }));
+  for (const { asset_id, ...port } of rows) {
     const list = ports.get(asset_id);
     if (list === undefined) ports.set(asset_id, [port]);
     else list.push(port);

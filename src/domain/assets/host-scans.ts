@@ -3,82 +3,33 @@ import type { Transaction } from '../../db/engine.ts';
 import type { Row } from '../../db/bulk.ts';
 import { addressKey } from './asset-locations.ts';
 import { newAssetUids } from './assets.ts';
-import { type Change, recordChanges } from '../shared/audit.ts';
 import { searchKey } from '../shared/filters.ts';
-import { eventRowOf, insertPortEvents } from './port-events.ts';
+import {
+  type AppliedScans,
+  type Applying,
+  applyInPieces,
+  applyScans,
+  largeHosts,
+  type Scan,
+  type ScannedHost,
+  type ScanOrigin,
+} from './applied-scans.ts';
 import {
   hostsByAddress,
   insertAssets,
-  insertCounts,
-  insertPorts,
   type KnownHost,
   listedAssets,
-  lockedPorts,
   noteAssetsSeen,
-  PORT_FACTS,
-  portRowOf,
 } from './host-scan-statements.ts';
-import {
-  firstSight,
-  observe,
-  type PortCoverage,
-  type PortObservations,
-  type PortStep,
-} from './port-observations.ts';
-import { portTallies } from './organization-ports.ts';
-import { addTallies } from '../shared/tallies.ts';
-import { recountPorts } from './ports.ts';
-
-/** A host that a scan looked at. */
-export interface ScannedHost extends PortObservations {
-  /** The IP address, by which the host is known within its organization. */
-  address: string;
-  /** What to call the host when it is new; its address when absent. */
-  name?: string | undefined;
-  /** What else is known of it when it is new. */
-  description?: string | undefined;
-  /** Whether it did not answer at all. Then it is no asset if it was none, and the known ports of one are closed. */
-  down?: boolean | undefined;
-  /** When the scan was done with the host, in milliseconds since 1970; absent means now. */
-  seenAt?: number | undefined;
-}
+import type { PortCoverage } from './port-observations.ts';
 
 /** What a scan did to what was known. */
-interface ScanOutcome {
+interface ScanOutcome extends AppliedScans {
   created: number;
-  /** Hosts that were known, and have a port that is new, changed or closed. */
-  updated: number;
-  unchanged: number;
-  /** Known ports that are closed now and were not before. */
-  closedPorts: number;
-  /** Ports that are open now and were not before. */
-  openedPorts: number;
   /** Hosts that the scan may not change. */
   refused: number;
   /** The assets that were made. */
   made: { id: number; uid: string; address: string }[];
-}
-
-/** Where a scan comes from, and what it may change. */
-export interface ScanOrigin {
-  importId?: number | undefined;
-  /** The id of an assessment: only the hosts that it lists, and those that the import made, are changed. */
-  listedBy?: number | undefined;
-}
-
-type Scan = Omit<ScannedHost, 'seenAt'> & KnownHost & { seenAt: number };
-
-/** What a unit of work collects to write it in few statements. */
-interface Writing {
-  origin: ScanOrigin;
-  ports: Row[];
-  counts: Row[];
-  /** Hosts whose ports by state are to be counted again. */
-  recount: number[];
-  changes: Change[];
-  /** What became of ports, which the organization counts. */
-  steps: PortStep[];
-  events: Row[];
 }
 
 /**
@@ -105,33 +56,26 @@ export async function putHostScans(
     // That nobody is at an address that nobody knew is nothing to remember.
     return asset === undefined ? [] : [{ ...host, ...asset, seenAt: Math.min(host.seenAt ?? now, now) }];
   });
-  const writing: Writing = { origin, ports: [], counts: [], recount: [], changes: [], steps: [], events: [] };
-  const event = { organizationId };
-  const others = scans.filter((scan) => !created.has(scan.uid));
-  for (const scan of scans) if (created.has(scan.uid)) addNewHost(writing, event, scan);
-  const outcome = await addKnownHosts(tx, writing, event, coverage, others);
-
-  await noteSeen(tx, others);
-  await insertPorts(tx, writing.ports);
-  await insertCounts(tx, writing.counts);
-  await recountPorts(tx, writing.recount);
-  await insertPortEvents(tx, writing.events);
-  await addTallies(tx, portTallies(organizationId, writing.steps));
-  await recordChanges(
+  const isNew = ({ uid }: Scan): boolean => created.has(uid);
+  const large = await largeHosts(tx, scans);
+  const applying: Applying = { tx, act, organizationId, origin, coverage };
+  const applied = [await applyScans(applying, { scans: scans.filter(({ id }) => !large.has(id)), isNew })];
+  for (const scan of scans)
+    if (large.has(scan.id)) applied.push(await applyInPieces(applying, scan, isNew(scan)));
+  await noteSeen(
     tx,
-    writing.changes.map((change) => ({ act, change })),
+    scans.filter((scan) => !isNew(scan)),
   );
+  const sum = (name: keyof AppliedScans) => applied.reduce((total, one) => total + one[name], 0);
   return {
-    ...outcome,
+    updated: sum('updated'),
+    unchanged: sum('unchanged'),
+    closedPorts: sum('closedPorts'),
+    openedPorts: sum('openedPorts'),
     refused,
     created: created.size,
-    openedPorts: writing.steps.filter(isOpened).length,
     made: scans.flatMap(({ id, uid, address }) => (created.has(uid) ? [{ id, uid, address }] : [])),
   };
-}
-
-function isOpened({ before, after }: PortStep): boolean {
-  return after.observed_state === 'open' && before?.observed_state !== 'open';
 }
 
 /** Takes what the scan may not change out of what is known. @returns how many that were */
@@ -191,82 +135,8 @@ async function findOrCreate(
   return { known, created: new Set(created) };
 }
 
-function addNewHost(writing: Writing, event: Pick<Change, 'organizationId'>, scan: Scan): void {
-  const steps = scan.ports.map((port): PortStep => ({ before: null, after: firstSight(port, scan.seenAt) }));
-  const rows = steps.map(({ after }) => portRowOf(scan.id, after));
-  noteSteps(writing, scan, steps);
-  const counts = new Map<string, number>();
-  for (const row of rows) writing.ports.push(row);
-  for (const { state } of scan.ports) counts.set(state, (counts.get(state) ?? 0) + 1);
-  for (const [state, count] of counts) writing.counts.push([scan.id, state, count]);
-  writing.changes.push({
-    ...event,
-    action: 'asset.create',
-    object: ['asset', scan.uid],
-    before: null,
-    after: {
-      type: 'host',
-      location: scan.address,
-      name: scan.name ?? scan.address,
-      ...(scan.description === undefined ? {} : { description: scan.description }),
-      criticality: 'undefined',
-      writable_by: 'any',
-      scanned_at: scan.seenAt,
-      // Many ports and nothing to tell them from: a table takes the least room.
-      ports: { fields: PORT_FACTS, rows: rows.map((row) => row.slice(1, 1 + PORT_FACTS.length)) },
-    },
-  });
-}
-
-function noteSteps(writing: Writing, scan: Scan, steps: readonly PortStep[]): void {
-  writing.steps.push(...steps);
-  const row = eventRowOf(scan.id, scan.seenAt, steps, writing.origin.importId);
-  if (row !== undefined) writing.events.push(row);
-}
-
-async function addKnownHosts(
-  tx: Transaction,
-  writing: Writing,
-  event: Pick<Change, 'organizationId'>,
-  coverage: PortCoverage,
-  scans: readonly Scan[],
-): Promise<Pick<ScanOutcome, 'updated' | 'unchanged' | 'closedPorts'>> {
-  const outcome = { updated: 0, unchanged: 0, closedPorts: 0 };
-  const known = await lockedPorts(
-    tx,
-    scans.map(({ id }) => id),
-  );
-  for (const scan of scans) {
-    const covered = scan.down === true ? EVERY_PORT : coverage;
-    const { rows, before, after, steps, closed } = observe(
-      known.get(scan.id) ?? [],
-      scan,
-      covered,
-      scan.seenAt,
-    );
-    for (const port of rows) writing.ports.push(portRowOf(scan.id, port));
-    noteSteps(writing, scan, steps);
-    outcome.closedPorts += closed;
-    // Hosts that are down are counted by the report.
-    if (scan.down !== true) outcome[after.length === 0 ? 'unchanged' : 'updated'] += 1;
-    if (after.length === 0) continue;
-    writing.recount.push(scan.id);
-    writing.changes.push({
-      ...event,
-      action: 'asset.scan',
-      object: ['asset', scan.uid],
-      before: { ports: before },
-      after: { scanned_at: scan.seenAt, ...(scan.down === true ? { down: true } : {}), ports: after },
-    });
-  }
-  return outcome;
-}
-
 /** Remembers when known hosts were seen, of those that answered. */
 async function noteSeen(tx: Transaction, scans: readonly Scan[]): Promise<void> {
   const seen = scans.filter(({ down }) => down !== true).map(({ id, seenAt }) => [id, seenAt]);
   await noteAssetsSeen(tx, seen);
 }
-
-/** A host that does not answer has none that is open. */
-const EVERY_PORT: Pick<PortCoverage, 'has'> = { has: () => true };

@@ -1,7 +1,8 @@
 import { administers } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { listNewAssets } from '../assessments/listings.ts';
-import { putHostScans, type ScannedHost, type ScanOrigin } from '../assets/host-scans.ts';
+import type { ScannedHost, ScanOrigin } from '../assets/applied-scans.ts';
+import { putHostScans } from '../assets/host-scans.ts';
 import type { PortCoverage } from '../assets/port-observations.ts';
 import type { ImportJob } from './import-job.ts';
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { locationOf } from '../../domain/assets/asset-locations.ts';
-import type { ScannedHost } from '../../domain/assets/host-scans.ts';
+import type { ScannedHost } from '../../domain/assets/applied-scans.ts';
 import type { ObservedPort } from '../../domain/assets/port-observations.ts';
 import { PROTOCOLS } from '../../domain/assets/ports.ts';
 import { numberOf, textOf } from './json-members.ts';

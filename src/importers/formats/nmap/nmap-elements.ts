@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net';
-import type { ScannedHost } from '../../../domain/assets/host-scans.ts';
+import type { ScannedHost } from '../../../domain/assets/applied-scans.ts';
 import type { ObservedPort, PortRange } from '../../../domain/assets/port-observations.ts';
 import { PROTOCOLS } from '../../../domain/assets/ports.ts';
 import type { BoundedXml, ElementHandler } from '../../reading/bounded-xml.ts';

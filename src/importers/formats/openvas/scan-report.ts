@@ -1,4 +1,4 @@
-import type { ScannedHost } from '../../../domain/assets/host-scans.ts';
+import type { ScannedHost } from '../../../domain/assets/applied-scans.ts';
 import type { ObservedPort } from '../../../domain/assets/port-observations.ts';
 import { addressOf } from '../../reading/addresses.ts';
 import { elementsAt, ownText, textAt } from '../../reading/elements.ts';
