@@ -47,11 +47,13 @@ export function FormDialog({
             </Alert>
           )}
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
+            {/* Where no field of the dialog is marked, the focus begins here, or on what does no harm. */}
+            <Button variant="default" onClick={onClose} data-autofocus={grave || undefined}>
               Cancel
             </Button>
             <Button
               type="submit"
+              data-autofocus={!grave || undefined}
               loading={busy}
               disabled={disabled}
               {...(grave ? { color: 'red.8', c: 'white' } : {})}

@@ -59,6 +59,7 @@ export function StateMenu({ assessment }: { assessment: VersionedAssessment }) {
         <FormDialog
           title={`Set it to ${asked.state}`}
           save={asked.testers.length === 1 ? 'End it and go on' : 'End them and go on'}
+          grave
           onSave={() => set(asked.state)}
           onClose={() => setAsked(undefined)}
         >

@@ -73,6 +73,7 @@ export function AddMembers({ id, organization, onClose }: AddMembersProps) {
       onClose={onClose}
     >
       <SearchedSelect
+        first
         label="Person"
         placeholder="Name or address"
         choices={['people-uids', within ?? '']}
