@@ -61,13 +61,16 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
       // Without any time the clock would be started instead.
       disabled={times.started_at === '' && session === undefined}
       error={errors.rest}
+      size="lg"
       onSave={save}
       onClose={onClose}
     >
-      <Group grow align="start" gap="sm">
+      {/* Each as wide as a date with its time is in any language, below each other where both do not fit. */}
+      <Group grow preventGrowOverflow={false} align="start" gap="sm">
         <TextInput
           type="datetime-local"
           label="Began"
+          miw={230}
           required
           data-autofocus
           value={times.started_at}
@@ -77,6 +80,7 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
         <TextInput
           type="datetime-local"
           label="Ended"
+          miw={230}
           required={session?.ended_at !== null}
           value={times.ended_at}
           onChange={put('ended_at')}
