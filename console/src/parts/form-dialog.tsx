@@ -56,7 +56,7 @@ export function FormDialog({
               data-autofocus={!grave || undefined}
               loading={busy}
               disabled={disabled}
-              {...(grave ? { color: 'red.8', c: 'white' } : {})}
+              {...(grave ? { color: 'red' } : {})}
             >
               {save}
             </Button>
