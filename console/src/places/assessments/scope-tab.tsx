@@ -5,7 +5,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { api, type Assessment } from '../../api/client.ts';
+import { ASSET_TYPES } from '../../api/assets.ts';
 import { type ScopeAsset, type ScopeChange, useChangeScope, useScope } from '../../api/listing-assets.ts';
+import { CriticalityMark } from '../../parts/criticality-mark.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import type { Option } from '../../parts/filter-kind.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
@@ -119,13 +121,19 @@ function columnsOf(actions: ScopeActions | undefined): readonly Column<ScopeAsse
         </Anchor>
       ),
     },
-    { id: 'type', header: 'Type', width: '100px', from: 560, cell: ({ assetType }) => assetType },
+    {
+      id: 'type',
+      header: 'Type',
+      width: '100px',
+      from: 560,
+      cell: ({ assetType }) => ASSET_TYPES[assetType],
+    },
     {
       id: 'criticality',
       header: 'Criticality',
       width: '100px',
       from: 700,
-      cell: ({ criticality }) => criticality,
+      cell: ({ criticality }) => <CriticalityMark criticality={criticality} />,
     },
     {
       id: 'rules',
