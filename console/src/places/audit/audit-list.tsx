@@ -146,22 +146,24 @@ function Tools({ address, onChange }: ToolsProps) {
         else onChange({ [name]: last });
       }}
     >
-      {(['since', 'until'] as const).map((name) => (
-        <Group key={name} gap={6} wrap="nowrap">
-          <Text component="label" htmlFor={`audit-${name}`} size="sm" c="dimmed">
-            {name === 'since' ? 'From' : 'To'}
-          </Text>
-          <TextInput
-            id={`audit-${name}`}
-            type="date"
-            size="xs"
-            value={address[name] ?? ''}
-            onChange={({ currentTarget: { value } }) =>
-              onChange({ [name]: value === '' ? undefined : value })
-            }
-          />
-        </Group>
-      ))}
+      <Group gap="xs">
+        {(['since', 'until'] as const).map((name) => (
+          <Group key={name} gap={6} wrap="nowrap">
+            <Text component="label" htmlFor={`audit-${name}`} size="sm" c="dimmed">
+              {name === 'since' ? 'From' : 'To'}
+            </Text>
+            <TextInput
+              id={`audit-${name}`}
+              type="date"
+              size="xs"
+              value={address[name] ?? ''}
+              onChange={({ currentTarget: { value } }) =>
+                onChange({ [name]: value === '' ? undefined : value })
+              }
+            />
+          </Group>
+        ))}
+      </Group>
     </FilterBar>
   );
 }

@@ -153,7 +153,11 @@ function PersonFacts({ person }: { person: User }) {
   const { email, organization_uid, staff, admin, last_seen_at } = person;
   return (
     <Facts>
-      <Fact name="Address">{email}</Fact>
+      <Fact name="Address">
+        {email.slice(0, email.lastIndexOf('@'))}
+        <wbr />
+        {email.slice(email.lastIndexOf('@'))}
+      </Fact>
       <Fact name="State">
         <PersonMark person={person} />
       </Fact>
