@@ -30,7 +30,7 @@ export function ColumnsMenu({ columns, asked, onChange, fixed }: ColumnsMenuProp
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label="Columns">
-        <Stack gap={6}>
+        <Stack gap={8}>
           {columns.map(({ id, header }) => (
             <Checkbox
               key={id}

@@ -54,12 +54,14 @@ export const TableRow = memo(function TableRow<Row>(props: TableRowProps<Row>) {
     >
       {chosen !== undefined && (
         <div role="gridcell" className={classes.choice}>
-          <input
-            type="checkbox"
-            aria-label={`Choose ${name(row)}`}
-            checked={chosen}
-            onChange={() => onToggle(row)}
-          />
+          <label>
+            <input
+              type="checkbox"
+              aria-label={`Choose ${name(row)}`}
+              checked={chosen}
+              onChange={() => onToggle(row)}
+            />
+          </label>
         </div>
       )}
       {cells.map(({ id, cell }) => (
