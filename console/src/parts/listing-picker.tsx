@@ -11,6 +11,8 @@ interface ListingPickerProps {
   value: string | null;
   onChange: (uid: string | null) => void;
   required?: boolean;
+  /** Whether the dialog that it stands in begins with it. */
+  first?: boolean;
 }
 
 /** One assessment, which is the listing of its assets, found by a search of the server. */

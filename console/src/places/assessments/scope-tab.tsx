@@ -236,6 +236,8 @@ function ScopeDialog({ uid, organization, asset, onClose }: ScopeDialogProps) {
       )}
       <Textarea
         label="Rules"
+        // Where an asset is added, its field comes before.
+        data-autofocus
         description="One a line, such as: No tests from 08:00 to 18:00 UTC"
         autosize
         minRows={3}

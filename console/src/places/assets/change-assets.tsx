@@ -157,7 +157,7 @@ function ListingForm({ rows, onClose }: FormProps) {
             { value: 'off', label: 'Take off' },
           ]}
         />
-        <ListingPicker label="Listing" value={listing} onChange={setListing} />
+        <ListingPicker label="Listing" first value={listing} onChange={setListing} />
         {way === 'on' && (
           <Textarea
             label="Scope rules"
