@@ -16,11 +16,14 @@ export function tell(message: string, { undo }: ToldOptions = {}): void {
     withBorder: true,
     message: (
       <Group justify="space-between" wrap="nowrap">
-        <Text size="sm">{message}</Text>
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {message}
+        </Text>
         {undo !== undefined && (
           <Button
             size="compact-sm"
             variant="light"
+            flex="none"
             onClick={() => {
               hideNotification(id);
               undo();
