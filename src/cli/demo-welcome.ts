@@ -35,7 +35,7 @@ export function welcomeLines(manifest: DemoManifest, origin: string, areas: read
   return [
     '',
     `documentation: ${origin}/docs`,
-    `sign in:       ${origin}/account`,
+    `sign in:       ${origin}/`,
     '',
     ...accountLines(manifest),
     '',

@@ -207,6 +207,16 @@ describeInBrowser('The assessments of the console', () => {
     await grid.getByText('Never').waitFor();
     await page.getByRole('button', { name: 'Undo' }).last().click();
     await grid.getByText('Not on Fridays · No load tests').waitFor();
+    // One that is in scope already comes with its rules, and Undo gives these back.
+    await page.getByRole('button', { name: 'Add to the scope' }).click();
+    await choose(page, 'Asset', '10.20.0.10', '10.20.0.10');
+    const rules = page.getByRole('textbox', { name: 'Rules' });
+    await expect.poll(() => rules.inputValue()).toBe('Not on Fridays\nNo load tests');
+    await rules.fill('Never');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click();
+    await grid.getByText('Never').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await grid.getByText('Not on Fridays · No load tests').waitFor();
     await page.getByRole('button', { name: 'Take 10.20.0.10 out of scope' }).click();
     await page.getByText('Nothing is in scope yet').waitFor();
     await page.getByRole('button', { name: 'Undo' }).last().click();

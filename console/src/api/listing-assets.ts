@@ -53,6 +53,8 @@ export function useChangeScope(uid: string) {
           ? { remove: [assetUid] }
           : { add: [{ assetUid, scopeRules: rules.map((rule) => ({ rule })) }] },
     });
+    // What can be put in scope comes with the rules that it has there.
+    client.removeQueries({ queryKey: ['choices', 'assets'] });
     await client.invalidateQueries({ queryKey: keyOf(uid) });
     void client.invalidateQueries({ queryKey: ['assessment', uid], exact: true });
   };

@@ -14,7 +14,10 @@ export interface PictureAreaProps extends Omit<TextareaProps, 'value' | 'onChang
   keepPicture?: KeepPicture | undefined;
 }
 
-/** A text into which screenshots are pasted and pictures dropped: each is uploaded, and stands where the cursor was. */
+/**
+ * A text into which screenshots are pasted and pictures dropped: each is uploaded, and stands where the cursor was.
+ * Ctrl or Cmd with Enter sends its form.
+ */
 export function PictureArea({ value, onChange, keepPicture, error, ...others }: PictureAreaProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const [sent, setSent] = useState<number>();
@@ -55,6 +58,10 @@ export function PictureArea({ value, onChange, keepPicture, error, ...others }: 
         onChange={(event) => {
           const text = event.currentTarget.value;
           onChange(() => text);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
+            event.currentTarget.form?.requestSubmit();
         }}
         onPaste={(event) => {
           if (takeFrom(event.clipboardData)) event.preventDefault();

@@ -4,16 +4,16 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Option } from './filter-kind.ts';
 
-interface SearchedSelectProps {
+interface SearchedSelectProps<O extends Option> {
   label: string;
   /** Names the choices among what is remembered, with all that they depend on. */
   choices: readonly unknown[];
   /** Asks the server for what can be chosen. */
-  find: (search: string, signal: AbortSignal) => Promise<readonly Option[]>;
-  value: Option | null;
-  onChange: (value: Option | null) => void;
+  find: (search: string, signal: AbortSignal) => Promise<readonly O[]>;
+  value: O | null;
+  onChange: (value: O | null) => void;
   placeholder?: string;
-  description?: string;
+  description?: string | undefined;
   error?: string | undefined;
   clearable?: boolean;
   required?: boolean;
@@ -25,7 +25,7 @@ interface SearchedSelectProps {
 }
 
 /** One of many, found by typing. */
-export function SearchedSelect(props: SearchedSelectProps) {
+export function SearchedSelect<O extends Option>(props: SearchedSelectProps<O>) {
   const { label, choices, find, value, onChange, forgets = false } = props;
   const [typed, setTyped] = useState('');
   const [wanted] = useDebouncedValue(typed === value?.label ? '' : typed, 120);

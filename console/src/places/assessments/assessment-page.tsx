@@ -154,28 +154,29 @@ function Parts({ assessment }: { assessment: VersionedAssessment }) {
   const navigate = useNavigate({ from: '/assessments/$uid' });
   const { data: who } = useQuery(whoAmI);
   const isAdmin = who?.admin === true;
-  const tabs: readonly { value: AssessmentTab; label: string; shown?: boolean }[] = [
+  const all: readonly { value: AssessmentTab; label: string; shown?: boolean }[] = [
     { value: 'vulnerabilities', label: `Vulnerabilities (${vulnerability_count.toLocaleString()})` },
     { value: 'assets', label: `Scope (${asset_count.toLocaleString()})` },
     { value: 'hours', label: 'Hours' },
     { value: 'people', label: 'People', shown: isAdmin },
   ];
+  const tabs = all.filter(({ shown = true }) => shown);
+  // Somebody who is no admin may follow an admin's link.
+  const isThere = who === undefined || tabs.some(({ value }) => value === show);
   return (
     <Tabs
-      value={show}
+      value={isThere ? show : 'vulnerabilities'}
       keepMounted={false}
       onChange={(value) =>
         void navigate({ search: assessmentTabOf({ show: value }), params: { uid }, replace: true })
       }
     >
       <Tabs.List mb="sm">
-        {tabs
-          .filter(({ shown = true }) => shown)
-          .map(({ value, label }) => (
-            <Tabs.Tab key={value} value={value}>
-              {label}
-            </Tabs.Tab>
-          ))}
+        {tabs.map(({ value, label }) => (
+          <Tabs.Tab key={value} value={value}>
+            {label}
+          </Tabs.Tab>
+        ))}
       </Tabs.List>
       <Tabs.Panel value="vulnerabilities">
         <VulnerabilitiesTab uid={uid} />

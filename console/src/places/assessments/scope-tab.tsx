@@ -173,6 +173,9 @@ function columnsOf(actions: ScopeActions | undefined): readonly Column<ScopeAsse
   ];
 }
 
+/** An asset that can be put into the scope; with its rules where it is in it already. */
+type FoundAsset = Option & { rules?: readonly string[] };
+
 interface ScopeDialogProps {
   uid: string;
   organization: string;
@@ -183,7 +186,7 @@ interface ScopeDialogProps {
 
 /** Asks for an asset, and for the rules that hold for it. */
 function ScopeDialog({ uid, organization, asset, onClose }: ScopeDialogProps) {
-  const [found, setFound] = useState<Option | null>(null);
+  const [found, setFound] = useState<FoundAsset | null>(null);
   const [text, setText] = useState(asset === undefined ? '' : rulesOf(asset).join('\n'));
   const change = useChangeScope(uid);
   const wanted = asset ?? (found === null ? undefined : { assetUid: found.value, location: found.label });
@@ -203,7 +206,7 @@ function ScopeDialog({ uid, organization, asset, onClose }: ScopeDialogProps) {
           .filter((line) => line !== '');
         const next: ScopeChange = {
           asset: wanted,
-          former: asset === undefined ? null : rulesOf(asset),
+          former: asset === undefined ? (found?.rules ?? null) : rulesOf(asset),
           rules,
         };
         change.mutate(next, { onSuccess: onClose });
@@ -215,19 +218,29 @@ function ScopeDialog({ uid, organization, asset, onClose }: ScopeDialogProps) {
           placeholder="Address or name"
           first
           required
-          choices={['assets', organization]}
+          choices={['assets', organization, uid]}
           find={async (search, signal) => {
             const { data } = await api.GET('/api/asset/v2/assets', {
               params: { query: { 'organizationUid[]': [organization], search, perPage: 20 } },
               signal,
             });
-            return data.map(({ uid: assetUid, location }) => ({
-              value: assetUid,
-              label: location ?? assetUid,
-            }));
+            return data.map(({ uid: assetUid, location, listings }): FoundAsset => {
+              const listed = listings.find(({ listingUid }) => listingUid === uid);
+              return {
+                value: assetUid,
+                label: location ?? assetUid,
+                ...(listed === undefined ? {} : { rules: listed.scopeRules.map(({ rule }) => rule) }),
+              };
+            });
           }}
+          description={found?.rules && 'It is in scope already. Its rules are below, and change with them.'}
           value={found}
-          onChange={setFound}
+          onChange={(one) => {
+            setFound(one);
+            // What was typed is kept but for the rules of the one before.
+            if (one?.rules !== undefined || text === found?.rules?.join('\n'))
+              setText(one?.rules?.join('\n') ?? '');
+          }}
         />
       ) : (
         <Code block style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>

@@ -188,6 +188,14 @@ function DryRun({ file, run, isReady }: { file: File; run: Run | undefined; isRe
         Nothing has changed yet. It would be:
       </Text>
       <ImportCounts job={job} dry />
+      {job.result?.findings_gone === 0 &&
+        job.result.findings_seen_again > 0 &&
+        job.options.targets.length === 0 && (
+          <Text size="xs" c="dimmed">
+            Nothing is gone of what the report says that it covered. Some tools, as Nuclei, say nothing of
+            that: name what was scanned as targets, under More options.
+          </Text>
+        )}
       {(hasMore || job.skips.length > 0) && (
         <div>
           <Button

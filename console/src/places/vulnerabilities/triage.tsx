@@ -164,7 +164,7 @@ function Saved({ label, disabled, busy = false, onSave, children }: SavedProps) 
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (!disabled) onSave();
+        if (!disabled && !busy) onSave();
       }}
     >
       <Stack gap="sm">
