@@ -61,7 +61,7 @@ export function PictureArea({ value, onChange, keepPicture, error, ...others }: 
         }}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
-            event.currentTarget.form?.requestSubmit();
+            event.currentTarget.form?.querySelector<HTMLElement>('[type="submit"]:not(:disabled)')?.click();
         }}
         onPaste={(event) => {
           if (takeFrom(event.clipboardData)) event.preventDefault();
