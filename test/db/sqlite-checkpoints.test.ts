@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { sql } from 'kysely';
@@ -26,6 +26,8 @@ afterEach(async () => {
 const open = async (threads: URL | undefined) =>
   (db = await openDatabase({ ...place, timeout: 5_000, threads }));
 const sizeOf = (name: string) => statSync(join(place.dataDirectory, name)).size / PAGE;
+/** Two numbers in the head of the log, which are others each time that it begins anew. */
+const beginning = () => readFileSync(join(place.dataDirectory, 'assay.db-wal')).toString('hex', 16, 24);
 /** Writes about so many pages, in one unit of work. */
 const writePages = (to: Database, pages: number) =>
   to.write(async (tx) => {
@@ -45,8 +47,16 @@ describe('The log of SQLite', () => {
     const length = sizeOf('assay.db-wal');
     for (let round = 0; round < 5; round += 1) {
       const size = sizeOf('assay.db');
+      const log = beginning();
       await writePages(opened, CHECKPOINT_FRAMES);
       await expect.poll(() => sizeOf('assay.db')).toBeGreaterThan(size + CHECKPOINT_FRAMES / 2);
+      // What is written during a copy waits for the next; whoever writes once all is copied begins the log anew.
+      await expect
+        .poll(async () => {
+          await writePages(opened, 100);
+          return beginning();
+        })
+        .not.toBe(log);
     }
     // What was written since would have doubled it many times.
     expect(sizeOf('assay.db-wal')).toBeLessThan(2 * length);
