@@ -16,6 +16,7 @@ import {
 
 /** So many instances of a finding are looked at whole; of later ones the location, the time and the severity count. */
 const MERGED = 20;
+
 /** Who a finding is, beside what is said of it. */
 export interface SpooledHead {
   identity: string;
@@ -59,12 +60,12 @@ const FINDING =
 
 const TABLES = [
   `create table instances (seq integer primary key, identity text not null, head text not null, rank int not null,
-      seen int, located int not null, content text not null, cut int not null, size int not null, body text not null)`,
-  // `first`: the number of its first instance; `untimed`: whether one has no time of its own. Head, content, cut and the
-  // rest that is said are those of a finding in one instance.
+    seen int, located int not null, content text not null, cut int not null, size int not null, body text not null)`,
+  // `first`: the number of its first instance; `untimed`: whether one has no time of its own. Head, located,
+  // content and cut hold only where there is one instance.
   `create table findings (identity text primary key, first int not null, instances int not null, head text not null,
-      rank int not null, first_seen int, last_seen int, untimed int not null, located int not null, content text not null,
-      cut int not null, size int not null) without rowid`,
+    rank int not null, first_seen int, last_seen int, untimed int not null, located int not null, content text not null,
+    cut int not null, size int not null) without rowid`,
   `create table located (digest text primary key) without rowid`,
 ];
 

@@ -9,6 +9,7 @@ const MAX_PORT_SETS = 100;
 
 /** What a report tells until it was read. It is a file, so that a million findings take no memory. */
 export class Spool {
+  readonly findings = new FindingSpool();
   readonly #file = openSpoolFile([
     `create table covered (source text not null, ports text not null, key text not null, host text, primary key (source, ports, key)) without rowid`,
     `create table sources (source text primary key) without rowid`,
@@ -20,7 +21,6 @@ export class Spool {
   readonly #sources = new Set<string>();
   /** Long texts of ports, by what stands for them. */
   readonly #ports = new Map<string, string>();
-  readonly findings = new FindingSpool();
 
   /** Adds an instance of a finding. */
   add(head: SpooledHead, finding: SettledFinding): void {

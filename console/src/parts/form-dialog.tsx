@@ -47,7 +47,7 @@ export function FormDialog({
             </Alert>
           )}
           <Group justify="flex-end" gap="xs">
-            {/* Where no field of the dialog is marked, the focus begins here, or on what does no harm. */}
+            {/* Where no field of the dialog is marked, the focus begins on the button that does no harm. */}
             <Button variant="default" onClick={onClose} data-autofocus={grave || undefined}>
               Cancel
             </Button>

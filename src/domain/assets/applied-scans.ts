@@ -89,7 +89,7 @@ export async function applyInPieces(applying: Applying, scan: Scan, isNew: boole
   for (let first = 0; first < PORT_NUMBERS; first += PIECE) {
     const numbers = { first, last: first + PIECE - 1 };
     const { coverage } = applying;
-    const within = portsOf(numbers);
+    const within = everyPort(numbers);
     const piece: Applying = {
       ...applying,
       coverage: { has: (protocol, number) => within.has(protocol, number) && coverage.has(protocol, number) },
@@ -105,13 +105,14 @@ export async function applyInPieces(applying: Applying, scan: Scan, isNew: boole
     done.closedPorts += closedPorts;
     done.openedPorts += openedPorts;
   }
-  await recountPorts(applying.tx, [scan.id]);
+  // One in which nothing changed costs no count.
+  if (isNew || isUpdated || done.closedPorts > 0) await recountPorts(applying.tx, [scan.id]);
   if (isNew || scan.down === true) return done;
   return { ...done, updated: isUpdated ? 1 : 0, unchanged: isUpdated ? 0 : 1 };
 }
 
-/** Which of the ports of a host that does not answer, which has none that is open, are meant. */
-function portsOf(numbers: PortNumbers | undefined): Pick<PortCoverage, 'has'> {
+/** @returns what covers all ports of some numbers, or all there are: a host that does not answer has none that is open */
+function everyPort(numbers: PortNumbers | undefined): Pick<PortCoverage, 'has'> {
   if (numbers === undefined) return { has: () => true };
   return { has: (_protocol, number) => number >= numbers.first && number <= numbers.last };
 }
@@ -211,7 +212,7 @@ async function addKnownHosts(
     numbers,
   );
   for (const scan of scans) {
-    const covered = scan.down === true ? portsOf(numbers) : coverage;
+    const covered = scan.down === true ? everyPort(numbers) : coverage;
     const { rows, before, after, steps, closed } = observe(
       known.get(scan.id) ?? [],
       scan,

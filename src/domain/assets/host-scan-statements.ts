@@ -101,7 +101,7 @@ const portsInRange = prepare<{ id: number; first: number; last: number }, PortTa
     .where('number', '<=', p.last),
 );
 
-/** How many ports are known of hosts, of those that have more than some. */
+/** Those of some hosts of which more than so many ports are known. */
 export const hostsWithManyPorts = prepare<{ ids: readonly number[]; most: number }, { id: number }>((db, p) =>
   db
     .selectFrom('port_counts')
