@@ -163,7 +163,7 @@ export function listOperation<
       const pieces = readPieces(list, reading, selection, window.start, window.limit);
       const first = await pieces.next();
       // Most pages are of one piece.
-      if (first.done === true || window.limit <= list.piece || !first.value.full) {
+      if (first.done === true || window.limit <= list.piece || !first.value.more) {
         const next = first.done === true ? undefined : await window.next?.(first.value);
         if (next !== undefined) reply.header('link', next);
         return (await wholeText(first.done === true ? [] : first.value.items, row)) as never;
@@ -218,10 +218,11 @@ export function listOperation<
           limit: size,
           headers: declared.style === 'v1' ? {} : { 'pagination-limit': String(size) },
           async next(piece) {
-            // What a piece that is not full ends with is the end of the list.
-            if (piece !== undefined && !piece.full) return undefined;
-            const [last, more] = await list.places(reading, selection, start, size - 1, 2);
-            if (last === undefined || more === undefined) return undefined;
+            const [last, more] =
+              piece === undefined
+                ? await list.places(reading, selection, start, size - 1, 2)
+                : [piece.last, piece.more];
+            if (last === undefined || !more) return undefined;
             const address = addressUpTo(base, request.url, style.after) + cursorAt(of, last);
             return linkHeader({ next: address });
           },

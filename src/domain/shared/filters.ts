@@ -19,6 +19,8 @@ export interface Reading {
   narrow?: boolean;
   /** Whether all rows are counted, and not some read in an order. */
   counting?: boolean;
+  /** Whether a few rows of an order are tried, one after the other. */
+  trying?: boolean;
 }
 
 /** What a filter of each kind is given. */

@@ -36,7 +36,7 @@ export async function* readPieces<Item, F extends Filters, O extends string>(
   };
   for (let next: Promise<Piece<Item>> | undefined = left > 0 ? read(start) : undefined; next !== undefined;) {
     const piece: Piece<Item> = await next;
-    next = piece.last !== undefined && piece.full && left > 0 ? read(piece.last) : undefined;
+    next = piece.last !== undefined && piece.more && left > 0 ? read(piece.last) : undefined;
     // Whoever takes no more does not learn of it.
     next?.catch(() => undefined);
     if (piece.items.length > 0) yield piece;

@@ -36,8 +36,8 @@ export interface Place {
 export interface Piece<Item> {
   items: Item[];
   last: Place | undefined;
-  /** Whether there may be more behind them. */
-  full: boolean;
+  /** Whether there are more behind them. */
+  more: boolean;
 }
 
 type IdType = 'integer' | 'text';
@@ -126,6 +126,8 @@ interface Placed {
 const USUAL_PIECE = 200;
 /** Rows that may be passed over in an index without a thought of how long that takes. */
 const FEW = 1_000;
+/** Rows of an order that are tried before what filters find is gathered. */
+const TRIED = 4_000;
 
 const placeOf = (row: Placed): Place => ({ value: row.place_value, id: row.place_id });
 
@@ -178,30 +180,53 @@ export function defineList<
     const query = rows(reading);
     return condition === undefined ? query : query.where(condition);
   };
+  const directionOf = (
+    reading: Reading,
+    { order, descending }: Pick<Selection<F, O>, 'order' | 'descending'>,
+  ): Direction => {
+    const { by, insteadFor, nullable = false } = orders[order];
+    const idDescends = descending && (descendingIds || by === definition.id);
+    return { column: insteadFor?.(reading) ?? sql.ref(by), id, nullable, descending, idDescends };
+  };
   const ordered = <R>(
     reading: Reading,
     { order, descending }: Pick<Selection<F, O>, 'order' | 'descending'>,
     query: SelectQueryBuilder<DB, TB, R>,
     start: Place | number,
   ) => {
-    const { by, insteadFor, nullable = false } = orders[order];
-    const column = insteadFor?.(reading) ?? sql.ref(by);
-    const byId = by === definition.id;
-    const idDescends = descending && (descendingIds || byId);
+    const direction = directionOf(reading, { order, descending });
+    const { column, nullable, idDescends } = direction;
     const placed = query
       .select(sql<string | number | null>`${column}`.as('place_value'))
       .select(sql<number | string>`${id}`.as('place_id'));
-    const from =
-      typeof start === 'number'
-        ? placed.offset(start)
-        : placed.where(behind({ column, id, nullable, descending, idDescends }, start));
-    const sorted = byId
-      ? from
-      : from.orderBy(column, (item) => {
-          const directed = descending ? item.desc() : item.asc();
-          return nullable ? directed.nullsLast() : directed;
-        });
+    const from = typeof start === 'number' ? placed.offset(start) : placed.where(behind(direction, start));
+    const sorted =
+      orders[order].by === definition.id
+        ? from
+        : from.orderBy(column, (item) => {
+            const directed = descending ? item.desc() : item.asc();
+            return nullable ? directed.nullsLast() : directed;
+          });
     return sorted.orderBy(id, idDescends ? 'desc' : 'asc');
+  };
+  /** The rows of a page that the next few of an order have, where most fit; `undefined` where these do not fill it. */
+  const tryNext = async (
+    reading: Reading,
+    selection: Selection<F, O>,
+    start: Place | number,
+    limit: number,
+  ) => {
+    const direction = directionOf(reading, selection);
+    const isWalked = !direction.nullable && indexed?.(reading).includes(selection.order) === true;
+    if (!reading.broad?.size || reading.narrow || !isWalked || (typeof start === 'number' && start > 0))
+      return undefined;
+    const next = ordered(reading, selection, rows(reading).clearSelect(), start).offset(TRIED - 1);
+    const [bound] = (await next.limit(1).execute()) as Placed[];
+    const how = { ...reading, trying: true };
+    const tried = ordered(how, selection, rowsOf(how, selection.filters), start).limit(limit);
+    const within = bound === undefined ? tried : tried.where(upTo(direction, placeOf(bound)));
+    const found = await within.execute();
+    return bound === undefined || found.length === limit ? found : undefined;
   };
   return {
     name,
@@ -211,16 +236,19 @@ export function defineList<
     piece,
     async read(reading, selection, start, limit) {
       const how = await readingOf(reading, selection, start);
-      const placed = await ordered(how, selection, rowsOf(how, selection.filters), start)
-        .limit(limit)
-        .execute();
+      // One more than are wanted tells whether there are more.
+      const placed =
+        (await tryNext(how, selection, start, limit + 1)) ??
+        (await ordered(how, selection, rowsOf(how, selection.filters), start)
+          .limit(limit + 1)
+          .execute());
       // Kysely cannot tell what two selects on a row of any type come to.
-      const found = placed as (Row & Placed)[];
+      const found = (placed as (Row & Placed)[]).slice(0, limit);
       const last = found.at(-1);
       return {
         items: await items(reading, found, selection.filters),
         last: last && placeOf(last),
-        full: found.length === limit,
+        more: placed.length > limit,
       };
     },
     async places(reading, selection, start, skip, limit) {
@@ -266,6 +294,17 @@ function behind(
     return sql<SqlBool>`(${column} is null or ${beyond} or (${column} = ${place.value} and ${laterId}))`;
   const from = descending ? sql`${column} <= ${place.value}` : sql`${column} >= ${place.value}`;
   return sql<SqlBool>`(${from} and (${beyond} or ${laterId}))`;
+}
+
+/** The condition that a row comes no later than a place, in an order by a column that is never null. */
+function upTo(
+  { column, id, descending, idDescends }: Direction,
+  { value, id: last }: Place,
+): Expression<SqlBool> {
+  const until = descending ? sql`${column} >= ${value}` : sql`${column} <= ${value}`;
+  const before = descending ? sql`${column} > ${value}` : sql`${column} < ${value}`;
+  const earlierId = idDescends ? sql`${id} >= ${last}` : sql`${id} <= ${last}`;
+  return sql<SqlBool>`(${until} and (${before} or ${earlierId}))`;
 }
 
 function ofOrganization(column: string): Filter<'texts'> {
