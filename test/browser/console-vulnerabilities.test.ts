@@ -33,6 +33,16 @@ async function countFound(page: Page): Promise<number> {
   return Number(text?.replace(/\D/g, ''));
 }
 
+/** The last letter comes when what was typed before it has just reached the address. */
+const TYPED_MEANWHILE = `
+  const { replaceState } = history;
+  history.replaceState = (...parts) => {
+    replaceState.apply(history, parts);
+    if (!location.search.endsWith('=Log4Shel')) return;
+    history.replaceState = replaceState;
+    document.execCommand('insertText', false, 'l');
+  };`;
+
 describeInBrowser('The vulnerabilities of the console', () => {
   const assay = useConsole();
 
@@ -62,7 +72,8 @@ describeInBrowser('The vulnerabilities of the console', () => {
   it('are found by what is typed, and the search is in the address', async () => {
     const page = await enter();
     await page.keyboard.press('/');
-    await page.keyboard.type('Log4Shell');
+    await page.evaluate(TYPED_MEANWHILE);
+    await page.keyboard.type('Log4Shel');
     await page.waitForURL('**/vulnerabilities?search=Log4Shell');
     await expect
       .poll(() => gridOf(page).getByRole('link').allTextContents())

@@ -6,6 +6,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
+import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo } from 'react';
 import type { ListPage } from './client.ts';
 
@@ -46,6 +47,9 @@ interface ListOptions<Row> {
 
 type Pages<Row> = InfiniteData<ListPage<Row>, string>;
 
+/** Milliseconds for which another list stays before it is counted: while somebody types, none is. */
+const STAYED = 300;
+
 /** Reads a list. */
 export function useList<Row>({ key, page, count, pageSize = PAGE_SIZE }: ListOptions<Row>): List<Row> {
   const client = useQueryClient();
@@ -59,15 +63,16 @@ export function useList<Row>({ key, page, count, pageSize = PAGE_SIZE }: ListOpt
     structuralSharing: false,
     placeholderData: keepPreviousData,
   });
+  const name = hashKey(key);
+  const [stayed] = useDebouncedValue(name, STAYED);
   const counted = useQuery({
     queryKey: [...key, 'total'],
     queryFn: ({ signal }) => count?.(signal) ?? null,
     // To count may take the server longer than to read: it comes after the rows, and not for a list that is read whole.
-    enabled: count !== undefined && query.hasNextPage && !query.isPlaceholderData,
+    enabled: count !== undefined && stayed === name && query.hasNextPage && !query.isPlaceholderData,
     staleTime: Infinity,
     placeholderData: keepPreviousData,
   });
-  const name = hashKey(key);
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage, isPending, error } = query;
   const isFormer = query.isPlaceholderData;
   const total = counted.data ?? 0;

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Group, Menu, Popover, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconChevronLeft, IconPlus, IconSearch, IconX } from '@tabler/icons-react';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import classes from './filter-bar.module.css';
 import { Choices, ChosenNames } from './filter-choices.tsx';
 import type { FilterKind, KindProps } from './filter-kind.ts';
@@ -45,8 +45,8 @@ export function FilterBar({
   );
 }
 
-/** Milliseconds without another letter, after which the words are searched: beginnings of words find most of a list. */
-const SETTLED = 90;
+/** Milliseconds without another letter, after which the words are searched. */
+const SETTLED = 30;
 
 function SearchBox({
   label,
@@ -59,12 +59,21 @@ function SearchBox({
 }) {
   const [typed, setTyped] = useState(search);
   const [settled] = useDebouncedValue(typed, SETTLED);
+  /** What was searched and does not stand in the address yet. */
+  const sent = useRef<string[]>([]);
   useEffect(() => {
-    if (settled !== search) onSearch(settled);
+    if (settled === search) return;
+    sent.current.push(settled);
+    onSearch(settled);
     // Only what is typed searches; an address that changes otherwise is shown by the next effect.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [settled]);
-  useEffect(() => setTyped(search), [search]);
+  useEffect(() => {
+    const index = sent.current.indexOf(search);
+    sent.current.splice(0, index + 1);
+    // Letters that were typed since must stay.
+    if (index === -1) setTyped(search);
+  }, [search]);
   return (
     <TextInput
       id="search"
