@@ -2,12 +2,13 @@ import { type SqlBool, sql } from 'kysely';
 import type { Reader, Transaction } from '../../db/engine.ts';
 import { holdingRows, isOneOf } from '../../db/portable.ts';
 import { addTallyRows, TallySums } from '../shared/tallies.ts';
+import { FIXED } from '../vulnerabilities/catalogue.ts';
 import { recordTimelines } from '../vulnerabilities/timeline.ts';
 import type { Covered } from './import-coverage.ts';
 import type { FindingsJob } from './import-job.ts';
 import { unnamed } from './import-marks.ts';
 import { coversPorts, portsNamed } from './port-sets.ts';
-import { FIXED, setStatuses } from './set-statuses.ts';
+import { setStatuses } from './set-statuses.ts';
 
 /** A finding of what is covered that the report may no longer have. */
 export interface Candidate {

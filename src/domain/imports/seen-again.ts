@@ -2,11 +2,12 @@ import { sql } from 'kysely';
 import type { Transaction } from '../../db/engine.ts';
 import { eachList, isOneOf } from '../../db/portable.ts';
 import type { TallySums } from '../shared/tallies.ts';
+import { FIXED } from '../vulnerabilities/catalogue.ts';
 import { holdFindings, tellChanges } from './changed-findings.ts';
 import { FindingsBefore } from './import-changes.ts';
 import type { FindingsJob } from './import-job.ts';
 import { linkAgain } from './linked-again.ts';
-import { FIXED, REOPENED, setStatuses } from './set-statuses.ts';
+import { REOPENED, setStatuses } from './set-statuses.ts';
 import type { Again, SightedAsset } from './sighting.ts';
 
 /** What became of findings that are known. */

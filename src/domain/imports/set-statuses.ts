@@ -7,7 +7,6 @@ import type { FindingsJob } from './import-job.ts';
 import { insertStatuses, statusEntry, unnamed } from './import-marks.ts';
 import { linkedAssets } from './linked-things.ts';
 
-export const FIXED = 5;
 export const REOPENED = 2;
 
 /** @returns what a finding is counted by, when its tags stay and of its assets those that are named change */

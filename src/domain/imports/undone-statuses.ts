@@ -3,13 +3,13 @@ import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { eachList, holdingRows, isOneOf } from '../../db/portable.ts';
 import { addTallyRows, TallySums } from '../shared/tallies.ts';
+import { FIXED } from '../vulnerabilities/catalogue.ts';
 import { statusTold } from '../vulnerabilities/reached-vulnerabilities.ts';
 import { recordTimelines } from '../vulnerabilities/timeline.ts';
 import { tallyDifferences } from '../vulnerabilities/vulnerability-tallies.ts';
 import type { ImportOptions } from './import-job.ts';
 import { stepOf, type UndoneImport, type UndoStep } from './import-undo.ts';
 import { linkedAssets } from './linked-things.ts';
-import { FIXED } from './set-statuses.ts';
 import { coveredByOthers, type SeenFinding } from './undone-sightings.ts';
 
 /** Sets back statuses that it set and nobody and no other import has changed or confirmed since. */

@@ -12,6 +12,9 @@ export function severityRank(severity: string): number {
 export const PHASES = ['new', 'open', 'closed'] as const;
 export type Phase = (typeof PHASES)[number];
 
+/** The status of what was fixed. */
+export const FIXED = 5;
+
 /** The catalogue behind `status_id` (docs/decided.md, section 6). */
 export const VULNERABILITY_STATUSES = [
   {
@@ -28,7 +31,7 @@ export const VULNERABILITY_STATUSES = [
     phase: 'open',
     description: 'It is said to be fixed, and is to be tested again.',
   },
-  { id: 5, name: 'Fixed', phase: 'closed', description: 'It was fixed.' },
+  { id: FIXED, name: 'Fixed', phase: 'closed', description: 'It was fixed.' },
   {
     id: 6,
     name: 'Accepted Risk',

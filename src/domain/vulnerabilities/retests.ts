@@ -8,7 +8,7 @@ import { type Filter, integersIn } from '../shared/filters.ts';
 import { defineList } from '../shared/lists.ts';
 import { type NamedUser, nameUsers } from '../shared/named-users.ts';
 import { type Expected, requireVersion } from '../shared/versions.ts';
-import { isClosed } from './catalogue.ts';
+import { FIXED, isClosed } from './catalogue.ts';
 import { holdVulnerability, moveStatus, type ReachedVulnerability } from './reached-vulnerabilities.ts';
 import { recordTimeline } from './timeline.ts';
 
@@ -19,7 +19,6 @@ export const RETEST_STATUSES = ['requested', ...DECISIONS] as const;
 
 /** Statuses of vulnerabilities: while a retest is wanted, and what follows from one. */
 const PENDING_VERIFICATION = 4;
-const FIXED = 5;
 const FIX_IN_PROGRESS = 3;
 
 /** Somebody's wish to see whether a fix holds; times in milliseconds since 1970. */
