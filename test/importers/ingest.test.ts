@@ -1107,6 +1107,25 @@ describe('an undo', () => {
     expect(await kinds((await one('before the first')).id)).toEqual(['created', 'gone']);
   });
 
+  it('of the report that no longer had it lets an older finding stand, whichever came first', async () => {
+    await imported([at(FIRST), SITE, finding('before')]);
+    const second = await imported([at(SECOND), SITE]);
+    await imported([at(FIRST + DAY), finding('late')]);
+    expect(await goneImports()).toEqual([second.job.id, second.job.id]);
+    await undo(second);
+    expect(await goneImports()).toEqual([]);
+  });
+
+  it('of the report that saw it again brings back no mark of one that was undone', async () => {
+    await imported([at(FIRST), SITE, finding('back')]);
+    const second = await imported([at(SECOND), SITE]);
+    const third = await imported([at(THIRD), SITE, finding('back')]);
+    expect(await goneImports()).toEqual([]);
+    await undo(second);
+    await undo(third);
+    expect(await goneImports()).toEqual([]);
+  });
+
   it('leaves gone and fixed what a later report does not have either', async () => {
     const fix = { options: { whenGone: 'fix' } } as const;
     await imported([at(FIRST), SITE, finding('goes')]);

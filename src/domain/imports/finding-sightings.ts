@@ -4,7 +4,7 @@ import { isOneOf } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
 import { noteAssetsSeen } from '../assets/host-scan-statements.ts';
 import { addTallyRows, TallySums } from '../shared/tallies.ts';
-import { isClosed, severityRank } from '../vulnerabilities/catalogue.ts';
+import { FIXED, isClosed, severityRank } from '../vulnerabilities/catalogue.ts';
 import { recordTimelines, type TimelineEntry } from '../vulnerabilities/timeline.ts';
 import { findTags } from '../vulnerabilities/wanted-tags.ts';
 import { carriedDecisions } from './carried-decisions.ts';
@@ -116,18 +116,19 @@ async function makeFindings(
   const covered = await coveredSince(tx, job, job.id, sightings.map(toBeCovered));
 
   const findings = sightings.map((sighting): NewFinding => {
-    const goneAt = covered.get(sighting.identity)?.coveredAt ?? null;
+    const gone = covered.get(sighting.identity) ?? null;
     const decision = decisions.get(sighting.identity);
-    const base = { sighting, asset: assetOf(sighting), goneAt };
+    const base = { sighting, asset: assetOf(sighting), gone };
     if (decision !== undefined) return { ...base, statusId: decision };
-    if (goneAt !== null && options.whenGone === 'fix') return { ...base, statusId: 5, closedAt: goneAt };
+    if (gone !== null && options.whenGone === 'fix')
+      return { ...base, statusId: FIXED, closedAt: gone.coveredAt };
     return { ...base, statusId: 1 };
   });
   const ids = await insertFindingsOf(tx, job, findings, { tags: tags.map(({ id }) => id), sums, now });
-  const entries = findings.flatMap(({ goneAt, statusId }, index): TimelineEntry[] => {
+  const entries = findings.flatMap(({ gone, statusId }, index): TimelineEntry[] => {
     const of = { organizationId, vulnerabilityId: ids[index] as number };
     return [
-      ...(goneAt === null ? [] : [{ ...of, kind: 'gone' as const, after: { import_id: job.id } }]),
+      ...(gone === null ? [] : [{ ...of, kind: 'gone' as const, after: { import_id: job.id } }]),
       ...(isClosed(statusId) ? [statusEntry(of, job, 1, statusId)] : []),
     ];
   });

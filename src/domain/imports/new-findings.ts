@@ -10,6 +10,7 @@ import {
   newVulnerability,
 } from '../vulnerabilities/new-vulnerabilities.ts';
 import { tallyDifferences } from '../vulnerabilities/vulnerability-tallies.ts';
+import type { Covering } from './import-coverage.ts';
 import type { FindingsJob } from './import-job.ts';
 import { keepPortSets, nameOfPorts } from './port-sets.ts';
 import type { Sighting, SightedColumns } from './sighting.ts';
@@ -23,8 +24,8 @@ export interface NewFinding {
   statusId: number;
   /** When it was closed, where that is not now; milliseconds since 1970. */
   closedAt?: number | undefined;
-  /** A newer report covered its target without it. */
-  goneAt: number | null;
+  /** The newer report that covered its target without it. */
+  gone: Covering | null;
 }
 
 const insertFindings = prepareInsert('scanner_findings', {
@@ -84,7 +85,7 @@ export async function insertFindingsOf(
   );
   await insertFindings(
     tx,
-    findings.map(({ sighting, goneAt }, index) => [
+    findings.map(({ sighting, gone }, index) => [
       idOf(index),
       organizationId,
       assessment.id,
@@ -97,8 +98,8 @@ export async function insertFindingsOf(
       sighting.firstSeenAt,
       sighting.seenAt,
       importId,
-      goneAt,
-      goneAt === null ? null : importId,
+      gone?.coveredAt ?? null,
+      gone?.importId ?? null,
     ]),
   );
   await insertAssetLinks(

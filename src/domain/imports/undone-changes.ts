@@ -114,7 +114,7 @@ export async function undoChanges(
   }
   await overwrite(tx, updates, now);
   await recordTimelines(tx, { actor, now }, entries);
-  await setSightings(tx, sightings);
+  await setSightings(tx, id, sightings);
   await setBefore(tx, handedOn);
   await addTallyRows(tx, sums.rows());
   await tx
@@ -157,11 +157,19 @@ async function unlink(tx: Transaction, finding: number, asset: number): Promise<
 const int = (index: number) => sql<number>`cast(item.value ->> ${sql.lit(index)} as bigint)`;
 const text = (index: number) => sql<string>`item.value ->> ${sql.lit(index)}`;
 
-/** @param rows the id, the digest, when it was first seen, when it was gone and by which import */
-async function setSightings(tx: Transaction, rows: readonly (string | number | null)[][]): Promise<void> {
+/**
+ * A mark of an import that is undone becomes one of this, whose marks are taken back after this (`undoSightings`).
+ * @param rows the id, the digest, when it was first seen, when it was gone and by which import
+ */
+async function setSightings(
+  tx: Transaction,
+  id: number,
+  rows: readonly (string | number | null)[][],
+): Promise<void> {
   if (rows.length === 0) return;
   await sql`update scanner_findings set content = ${text(1)}, first_seen_at = ${int(2)}, gone_at = ${int(3)},
-      gone_import_id = ${int(4)}
+      gone_import_id = case when exists (select 1 from imports where imports.id = ${int(4)} and undone is not null)
+        then ${id} else ${int(4)} end
     from ${eachList(tx, rows)} where vulnerability_id = ${int(0)}`.execute(tx);
 }
 
