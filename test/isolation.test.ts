@@ -3,7 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCOPES } from '../src/auth/scopes.ts';
 import { commandLine } from '../src/auth/callers.ts';
 import { createVulnerabilityTag } from '../src/domain/vulnerabilities/vulnerability-tags.ts';
-import { endedImport, type FormPart, formOf, insertImport, startImport } from './harness/imports.ts';
+import {
+  endedImport,
+  type FormPart,
+  formOf,
+  insertImport,
+  markGone,
+  startImport,
+} from './harness/imports.ts';
 import { operationsOf, type RoutedOperation } from './harness/operations.ts';
 import { engine, type RequestOptions, startTestServer, type TestServer } from './harness/server.ts';
 import { worldOf } from './harness/world.ts';
@@ -86,6 +93,10 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
   '15 filter by the assets of others': (other) => ({
     method: 'GET',
     path: `/v1/vulnerabilities?filter[asset_uid][]=${other.asset}`,
+  }),
+  '15 filter by the imports of others': (other) => ({
+    method: 'GET',
+    path: `/v1/vulnerabilities?filter[gone_import_id][]=${other.import}`,
   }),
   '83 summarize the vulnerabilities of others': (other) => ({
     method: 'GET',
@@ -775,6 +786,7 @@ async function tenant(uid: string) {
   });
   const started = await startImport(server, token, REPORT[1], { assessment_id: assessment.uid });
   await endedImport(server, token, started.body.id);
+  await markGone(server, { ids: [vulnerability.id], by: started.body.id, at: 2 });
   const names: Names = {
     organization: uid,
     organizationId,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { insertImport, markGone } from '../harness/imports.ts';
 import { expectProblem } from '../harness/problems.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
@@ -382,6 +383,8 @@ describe('By filter', () => {
         )
         .execute();
     });
+    const gone = await insertImport(server, { organizationId: organization.id });
+    await markGone(server, { ids: [id], by: gone, at: now });
     const filters: object[] = [
       { search: 'sÄRCH' },
       { search: 'DEEP' },
@@ -398,6 +401,8 @@ describe('By filter', () => {
       { source: ['nessus'] },
       { cve: ['cve-2021-44228'] },
       { import_id: [77] },
+      { gone: true },
+      { gone_import_id: [gone] },
       { created_by: [admin.id] },
       { assignee_id: [admin.id] },
       { due_until: '2026-12-02' },
@@ -414,6 +419,8 @@ describe('By filter', () => {
     expect(await dry(Object.assign({}, ...filters, { search: 'särch' }))).toEqual([id]);
     for (const filter of [
       { due_until: '2026-12-01' },
+      { gone: false, id: [id] },
+      { gone_import_id: [gone + 1] },
       { search: 'de' },
       { tag: ['Find'] },
       { cve: ['CVE-2021-4422'] },

@@ -70,6 +70,13 @@ async function findings() {
     ])
     .sort();
 }
+/** What is gone, or what a filter finds: title and mark. */
+async function gone(filter = 'filter[gone]=true') {
+  const rows: any[] = await get(
+    `/v1/vulnerabilities?filter[assessment_id][]=${assessment.uid}&${filter}&fields=title,gone_at,gone_import_id`,
+  );
+  return rows.map((row) => [row.title.replace('Title of ', ''), row.gone_at, row.gone_import_id]).sort();
+}
 const count = async () => (await get(`/v1/assessments/${assessment.uid}`)).vulnerability_count;
 
 describe('Operation 82: undo an import', () => {
@@ -139,6 +146,40 @@ describe('Operation 82: undo an import', () => {
     // It counts as never seen: the same bytes do the same again.
     const again = await imported(nuclei(12, 'back'), { when_gone: 'fix' });
     expect(again.result).toMatchObject({ findings_reopened: 1, findings_gone: 3 });
+  });
+
+  it('lists what is gone by an import (15) until it is seen again or that is undone', async () => {
+    await imported(nuclei(10, 'goes', 'goes-too', 'stays'));
+    expect(await gone()).toEqual([]);
+    const second = await imported(nuclei(11, 'stays'));
+    expect(second.result).toMatchObject({ findings_gone: 2 });
+    const at = '2025-11-11T10:00:00.000Z';
+    const both = [
+      ['goes', at, second.id],
+      ['goes-too', at, second.id],
+    ];
+    expect(await gone()).toEqual(both);
+    expect(await gone('filter[gone]=false')).toEqual([['stays', null, null]]);
+    expect(await gone(`filter[gone_import_id][]=${second.id}`)).toEqual(both);
+
+    // One that fixes what was left open lists all that it counts.
+    const third = await imported(nuclei(12, 'goes'), { when_gone: 'fix' });
+    expect(third.result).toMatchObject({ findings_seen_again: 1, findings_gone: 2 });
+    const since = ['goes-too', 'stays'].map((title) => [title, '2025-11-12T10:00:00.000Z', third.id]);
+    expect(await gone(`filter[gone_import_id][]=${third.id}`)).toEqual(since);
+    expect(await gone()).toEqual(since);
+    expect(await gone(`filter[gone_import_id][]=${second.id}`)).toEqual([]);
+
+    const reopening = await imported(nuclei(13, 'goes-too', 'stays'));
+    expect(reopening.result).toMatchObject({ findings_reopened: 2, findings_gone: 1 });
+    expect(await gone()).toEqual([['goes', '2025-11-13T10:00:00.000Z', reopening.id]]);
+    expect(await gone(`filter[gone_import_id][]=${third.id}`)).toEqual([]);
+    await undone(reopening.id);
+    expect(await gone()).toEqual(since);
+    await undone(third.id);
+    expect(await gone()).toEqual(both);
+    await undone(second.id);
+    expect(await gone()).toEqual([]);
   });
 
   it('takes away hosts that it made, and lets ports of others stay', async () => {

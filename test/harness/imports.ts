@@ -1,4 +1,5 @@
 import { expect, vi } from 'vitest';
+import { isOneOf } from '../../src/db/portable.ts';
 import type { RequestOptions, TestResponse, TestServer } from './server.ts';
 
 /** A part of a form: a field, or a file with its name. */
@@ -102,4 +103,32 @@ export async function insertImport(
       .executeTakeFirstOrThrow(),
   );
   return id;
+}
+
+/** Has vulnerabilities be findings that are gone by an import, which made them unless another one did. */
+export async function markGone(
+  { context }: TestServer,
+  { ids, by, at }: { ids: readonly number[]; by: number; at: number },
+): Promise<void> {
+  await context.db.write(async (tx) => {
+    const rows = await tx
+      .updateTable('vulnerabilities')
+      .set((eb) => ({ import_id: eb.fn.coalesce('import_id', eb.val(by)) }))
+      .where((eb) => isOneOf(tx, eb.ref('id'), ids))
+      .returning(['id as vulnerability_id', 'organization_id', 'assessment_id'])
+      .execute();
+    const seen = { source: 'zap', content: '', first_seen_at: 1, last_seen_at: 1, last_import_id: by };
+    const values = rows.map((row) => ({
+      ...row,
+      ...seen,
+      identity: String(row.vulnerability_id),
+      gone_at: at,
+      gone_import_id: by,
+    }));
+    for (let start = 0; start < values.length; start += 500)
+      await tx
+        .insertInto('scanner_findings')
+        .values(values.slice(start, start + 500))
+        .execute();
+  });
 }

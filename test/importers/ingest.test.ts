@@ -1126,6 +1126,26 @@ describe('an undo', () => {
     expect(await goneImports()).toEqual([]);
   });
 
+  it('of the report that fixed what others left open gives back the mark of the first that is not undone', async () => {
+    const fix = { options: { whenGone: 'fix' } } as const;
+    await imported([at(FIRST), SITE, finding('goes')]);
+    const first = await imported([at(FIRST + DAY), SITE]);
+    const second = await imported([at(SECOND), SITE]);
+    expect(await goneImports()).toEqual([first.job.id]);
+    const third = await imported([at(THIRD), SITE], fix);
+    expect(await goneImports()).toEqual([third.job.id]);
+    await undo(third);
+    expect(await goneImports()).toEqual([first.job.id]);
+    expect((await one('goes')).gone_at).toBe(iso(FIRST + DAY));
+    const again = await imported([at(THIRD), SITE], fix);
+    await undo(first);
+    expect(await goneImports()).toEqual([again.job.id]);
+    await undo(again);
+    expect(await goneImports()).toEqual([second.job.id]);
+    expect(await one('goes')).toMatchObject({ status_id: 1, gone_at: iso(SECOND) });
+    await expectCounted();
+  });
+
   it('leaves gone and fixed what a later report does not have either', async () => {
     const fix = { options: { whenGone: 'fix' } } as const;
     await imported([at(FIRST), SITE, finding('goes')]);

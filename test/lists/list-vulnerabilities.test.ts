@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { walkList } from '../harness/list-walk.ts';
+import { insertImport, markGone } from '../harness/imports.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';
 
@@ -15,11 +16,12 @@ let group: { id: number };
 let asset: { uid: string };
 let tag: { id: number };
 let first: number;
+let gone: number;
 
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
   world = worldOf(server);
-  await world.organization('acme');
+  const acme = await world.organization('acme');
   await world.organization('other');
   group = await world.group('acme');
   await world.assessment('acme', 'acme-web', group.id);
@@ -64,6 +66,10 @@ beforeAll(async () => {
       .where('id', '=', made)
       .execute(),
   );
+  gone = await insertImport(server, { organizationId: acme.id });
+  await markGone(server, { ids: [made], by: gone, at: now });
+  const other = await insertImport(server, { organizationId: acme.id });
+  await markGone(server, { ids: [first], by: other, at: now });
   now += MINUTE;
   await server.request('PATCH', `/v1/vulnerabilities/${first}`, {
     token: admin.token,
@@ -118,6 +124,8 @@ it('lists vulnerabilities', async () => {
         fits: ({ cve_ids: cves }) => cves.includes('CVE-2024-0001'),
       },
       'filter[import_id][]': { value: '7', fits: ({ import_id: id }) => id === 7 },
+      'filter[gone]': { value: 'true', fits: ({ gone_at: at }) => at !== null },
+      'filter[gone_import_id][]': { value: String(gone), fits: ({ gone_import_id: id }) => id === gone },
       'filter[created_by][]': { value: String(member.id), fits: (row) => row['created_by'].id === member.id },
       'filter[assignee_id][]': { value: String(member.id), fits: (row) => row['assignee'] !== null },
       'filter[due_until]': {
@@ -254,6 +262,28 @@ describe('the search', () => {
       expect(answer.body.map(({ id }: any) => id)).toEqual(plentiful.slice(5, 10).map(({ id }) => id));
       expect(await titles('filter[search]=lentif')).toEqual([]);
     });
+
+    it('has those of them that are gone, and those that are not', async () => {
+      const [{ organization_id: organizationId } = { organization_id: 0 }] = await server.context.db.read
+        .selectFrom('assessments')
+        .select('organization_id')
+        .where('uid', '=', 'many')
+        .execute();
+      const ids = plentiful.map(({ id }) => id);
+      const by = await insertImport(server, { organizationId });
+      await markGone(server, { ids: ids.slice(5), by, at: now });
+      for (const [filter, found] of [
+        ['filter[gone]=true', ids.slice(5)],
+        [`filter[gone_import_id][]=${by}`, ids.slice(5)],
+        ['filter[gone]=false', ids.slice(0, 5)],
+      ] as const) {
+        const page = 'filter[search]=lentif&page[size]=3&page[number]=2';
+        const { body, headers } = await list(`${filter}&${page}`, staff);
+        expect(JSON.parse(headers.get('x-pagination') ?? '').total_entries).toBe(found.length);
+        expect(body.map(({ id }: any) => id)).toEqual(found.slice(3, 6));
+      }
+      expect(await titles(`filter[gone_import_id][]=${by}`)).toEqual([]);
+    });
   });
 });
 
@@ -300,6 +330,8 @@ it.each([
   'filter[asset_uid][]=x',
   'filter[assessment_id][]=A%20B',
   'filter[due_until]=2026-02-30',
+  'filter[gone]=perhaps',
+  'filter[gone_import_id][]=x',
   'filter[updated_within]=-1',
   'sort=created_at',
 ])('400 for %s', async (query) => {

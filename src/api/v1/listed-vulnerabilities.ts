@@ -27,6 +27,8 @@ export const VULNERABILITY_FILTERS = {
   source: '`manual`, or the scanner that found it.',
   cve: 'With one of these CVEs.',
   importId: 'Made by these imports.',
+  gone: 'Whether the newest whole report of its scanner no longer had it, and none has seen it since.',
+  goneImportId: 'Gone by the reports of these imports, and not seen since.',
   createdBy: 'Reported by these users.',
   assigneeId: 'Assigned to these users.',
   dueUntil: 'To be fixed before this day.',

@@ -4,6 +4,7 @@ import { holdingRows, isOneOf } from '../../db/portable.ts';
 import { addTallyRows, TallySums } from '../shared/tallies.ts';
 import { FIXED } from '../vulnerabilities/catalogue.ts';
 import { recordTimelines } from '../vulnerabilities/timeline.ts';
+import { FindingsBefore } from './import-changes.ts';
 import type { Covered } from './import-coverage.ts';
 import type { FindingsJob } from './import-job.ts';
 import { unnamed } from './import-marks.ts';
@@ -131,7 +132,7 @@ const isLeftOpen = sql<SqlBool>`exists (select 1 from vulnerabilities
 
 /**
  * Says of findings that a whole report no longer has them, and sets them to Fixed where that is wanted, unless they are
- * closed already; also those of which an earlier report said so, when they were kept.
+ * closed already; also those of which an earlier report said so, when they were kept: they are gone by this one then.
  * @param reportAt its time, in milliseconds since 1970
  * @returns how many were not gone before, or are fixed only now
  */
@@ -165,7 +166,16 @@ export async function markGone(
   const open = await tx
     .selectFrom('vulnerabilities')
     .innerJoin('scanner_findings', 'scanner_findings.vulnerability_id', 'vulnerabilities.id')
-    .select(['id', 'vulnerabilities.assessment_id', 'status_id', 'status_set_at', 'closed_at', 'severity'])
+    .select([
+      'id',
+      'vulnerabilities.assessment_id',
+      'status_id',
+      'status_set_at',
+      'closed_at',
+      'severity',
+      'gone_at',
+      'gone_import_id',
+    ])
     .where((eb) => isOneOf(tx, eb.ref('id'), ids))
     .where('status_id', '<', FIXED)
     // Another report may have seen it since it was looked for.
@@ -173,10 +183,31 @@ export async function markGone(
     .orderBy('id')
     .modifyEnd(holdingRows(tx, 'vulnerabilities'))
     .execute();
+  const left = open.filter((row) => row.gone_import_id !== job.id);
+  if (left.length > 0) await takeOver(tx, job, left, reportAt, now);
   const sums = new TallySums();
   await setStatuses(tx, job, open, { status: FIXED, closedAt: reportAt }, sums, now);
   await addTallyRows(tx, sums.rows());
   return new Set([...gone, ...open.map(({ id }) => id)]).size;
+}
+
+/** Has what an earlier report left open be gone by this one, for as long as that is not undone. */
+async function takeOver(
+  tx: Transaction,
+  job: FindingsJob,
+  rows: readonly { id: number; gone_at: number | null; gone_import_id: number | null }[],
+  reportAt: number,
+  now: number,
+): Promise<void> {
+  const befores = new FindingsBefore();
+  for (const row of rows) befores.note(row.id, { gone: [row.gone_at as number, row.gone_import_id] });
+  await befores.keep(tx, job, now);
+  const ids = rows.map(({ id }) => id);
+  await tx
+    .updateTable('scanner_findings')
+    .set({ gone_at: reportAt, gone_import_id: job.id })
+    .where((eb) => isOneOf(tx, eb.ref('vulnerability_id'), ids))
+    .execute();
 }
 
 /** @returns the titles and the assets of findings, for a preview */

@@ -97,10 +97,8 @@ export async function undoChanges(
           countedOf({ organizationId }, { ...row, severity: values.severity }),
         ),
       );
-    const gone =
-      seen.last_import_id === id && seen.gone_at === null
-        ? (before.gone ?? [null, null])
-        : [seen.gone_at, seen.gone_import_id];
+    const isOwnMark = seen.gone_import_id === id || (seen.last_import_id === id && seen.gone_at === null);
+    const gone = isOwnMark && before.gone !== undefined ? before.gone : [seen.gone_at, seen.gone_import_id];
     sightings.push([
       finding,
       later?.before.content === undefined ? (before.content ?? seen.content) : seen.content,

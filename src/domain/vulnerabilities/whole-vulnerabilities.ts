@@ -67,6 +67,9 @@ export interface WholeVulnerability {
   lastSeenAt: number;
   importId: number | null;
   lastImportId: number | null;
+  /** When a whole report no longer had it, and its import; `null` for what is not gone. */
+  goneAt: number | null;
+  goneImportId: number | null;
   /** Those that the reader sees. */
   commentCount: number;
   tags: readonly VulnerabilityTag[];
@@ -160,7 +163,14 @@ const assetUidsOf = prepare<{ ids: readonly number[] }, { vulnerability_id: numb
 const sightingsOf = prepare<{ ids: readonly number[] }, Sightings>((db, p) =>
   db
     .selectFrom('scanner_findings')
-    .select(['vulnerability_id', 'first_seen_at', 'last_seen_at', 'last_import_id'])
+    .select([
+      'vulnerability_id',
+      'first_seen_at',
+      'last_seen_at',
+      'last_import_id',
+      'gone_at',
+      'gone_import_id',
+    ])
     .where((eb) => isOneOf(db, eb.ref('vulnerability_id'), p.ids)),
 );
 
@@ -169,6 +179,8 @@ interface Sightings {
   first_seen_at: number;
   last_seen_at: number;
   last_import_id: number;
+  gone_at: number | null;
+  gone_import_id: number | null;
 }
 
 /** Those that the reader sees: staff all of them. */
@@ -251,6 +263,8 @@ export async function completeVulnerabilities(
     lastSeenAt: sightingsById.get(row.id)?.last_seen_at ?? row.first_seen_at,
     importId: row.import_id,
     lastImportId: sightingsById.get(row.id)?.last_import_id ?? row.import_id,
+    goneAt: sightingsById.get(row.id)?.gone_at ?? null,
+    goneImportId: sightingsById.get(row.id)?.gone_import_id ?? null,
     commentCount: commentsById.get(row.id) ?? 0,
     tags: tagsById.get(row.id) ?? [],
     attachments: attachments.get(row.id) ?? [],

@@ -67,6 +67,9 @@ export const importsTables = ({ id, int, text, table, clustered }: Dialect): str
 
   `create index scanner_findings_by_cover on scanner_findings (assessment_id, cover_key, vulnerability_id)
     where cover_key is not null`,
+  // Of the few that are gone: it costs the others nothing.
+  `create index scanner_findings_gone on scanner_findings (organization_id, gone_import_id, vulnerability_id)
+    where gone_import_id is not null`,
 
   `create table import_statuses (
     import_id ${int} not null,
