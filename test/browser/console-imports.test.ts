@@ -77,6 +77,66 @@ describeInBrowser('The imports of the console', () => {
     expect(await result.getByRole('definition').first().textContent()).toMatch(/^\d+$/);
   });
 
+  it('lead to what a report no longer has, which is marked until somebody decides it', async () => {
+    const page = await assay.enter('admin', '/imports', { refusals: [409, 422] });
+    const add = async (name: string, day: string, ...rules: string[]) => {
+      const results = rules.map((rule) =>
+        JSON.stringify({
+          'template-id': rule,
+          type: 'http',
+          host: 'gone.example',
+          'matched-at': `https://gone.example/${rule}`,
+          timestamp: `2025-11-${day}T10:00:00Z`,
+          info: { name: `It ${rule}`, severity: 'high' },
+        }),
+      );
+      const report = { name, mimeType: 'application/jsonl', buffer: Buffer.from(results.join('\n')) };
+      await page.getByLabel('Reports').setInputFiles([report]);
+    };
+    const start = async (name: string) => {
+      await card(page, name).getByRole('button', { name: 'Import', exact: true }).click();
+      await card(page, name).getByText('Done').waitFor();
+    };
+    await add('first.jsonl', '03', 'stays', 'goes', 'accepted');
+    await chooseAssessment(page, 'Web programme 2026');
+    await page.getByRole('button', { name: 'More options' }).click();
+    await page.getByRole('combobox', { name: 'Targets' }).fill('https://gone.example/');
+    await page.keyboard.press('Enter');
+    await start('first.jsonl');
+    await add('second.jsonl', '10', 'stays');
+    await start('second.jsonl');
+    await card(page, 'second.jsonl').getByRole('link', { name: '2 gone' }).click();
+    const grid = page.getByRole('grid', { name: 'Vulnerabilities' });
+    const row = (title: string) => grid.getByRole('row').filter({ hasText: title });
+    const titles = async () => (await grid.getByRole('link').allTextContents()).sort();
+    await expect.poll(titles).toEqual(['It accepted', 'It goes']);
+    await page.getByRole('button', { name: 'Gone by import: second.jsonl' }).waitFor();
+    await row('It accepted').getByText('Gone', { exact: true }).waitFor();
+    await row('It accepted').getByRole('checkbox').check();
+    await page.keyboard.press('s');
+    await page.getByRole('dialog', { name: 'Set the status' }).getByText('Accepted Risk').click();
+    await row('It accepted').getByText('Accepted Risk').waitFor();
+    expect(await row('It accepted').getByText('Gone', { exact: true }).count()).toBe(0);
+    await row('It accepted').getByRole('checkbox').uncheck();
+
+    // The filter of all that is gone has one value, which the other takes the place of.
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Gone from last report' }).click();
+    await page.getByRole('checkbox', { name: 'Yes' }).check();
+    await page.getByRole('button', { name: 'Gone from last report: Yes' }).waitFor();
+    await expect.poll(titles).toEqual(['It accepted', 'It goes']);
+    await page.getByRole('checkbox', { name: 'No' }).check();
+    await page.getByText('None matches').waitFor();
+    expect(new URL(page.url()).searchParams.get('gone')).toBe('false');
+    await page.getByRole('checkbox', { name: 'No' }).uncheck();
+    await page.keyboard.press('Escape');
+    await grid.getByRole('link', { name: 'It goes' }).click();
+    await page.getByText('Gone since Nov 10, 2025').waitFor();
+    await page.getByText('The last whole report of its scanner no longer has it').waitFor();
+    await page.getByRole('complementary', { name: 'Facts' }).getByText('Gone since').waitFor();
+    await expectAccessible(page);
+  });
+
   it('read the columns of a CSV, and take a mapping of them', async () => {
     // A dry run that nobody waits for is cancelled, which comes too late where it has ended just now.
     const page = await assay.enter('admin', '/imports', { refusals: [409, 422] });

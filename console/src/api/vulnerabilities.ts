@@ -22,6 +22,7 @@ const ROW_FIELDS = [
   'cve_ids',
   'resolved_at',
   'updated_at',
+  'gone_at',
 ] as const;
 
 export type VulnerabilityRow = Pick<Vulnerability, (typeof ROW_FIELDS)[number]>;

@@ -1,10 +1,9 @@
 import { Alert, Anchor, Progress, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { ImportJob } from '../../api/client.ts';
 import { isOver } from '../../api/imports.ts';
-import { statuses, type VulnerabilitySearch } from '../../api/vulnerabilities.ts';
+import type { VulnerabilitySearch } from '../../api/vulnerabilities.ts';
 import classes from './imports.module.css';
 
 /** Status 2 is what a finding gets that was fixed and is there again. */
@@ -41,26 +40,20 @@ interface CountsProps {
 
 /** What an import did or would do, in numbers, with the ways to what it made. */
 export function ImportCounts({ job, dry }: CountsProps) {
-  const { data: known = [] } = useQuery(statuses);
   const { result, assessment_id, started_at } = job;
   if (result === null) return null;
-  const fixed = known.find(({ name }) => name === 'Fixed')?.id;
-  const changed = (status: number | undefined): VulnerabilitySearch | undefined =>
-    assessment_id === null || started_at === null || status === undefined
+  const reopened =
+    assessment_id === null || started_at === null
       ? undefined
-      : ({
-          assessment_id: [assessment_id],
-          status_id: [status],
-          updated_since: started_at,
-        } as VulnerabilitySearch);
-  const findings = [
-    { label: 'new', number: result.findings_created, search: { import_id: [job.id] } as VulnerabilitySearch },
+      : { assessment_id: [assessment_id], status_id: [REOPENED], updated_since: started_at };
+  const findings: { label: string; number: number; search: VulnerabilitySearch | undefined }[] = [
+    { label: 'new', number: result.findings_created, search: { import_id: [job.id] } },
     { label: 'seen again', number: result.findings_seen_again, search: undefined },
-    { label: 'reopened', number: result.findings_reopened, search: changed(REOPENED) },
+    { label: 'reopened', number: result.findings_reopened, search: reopened },
     {
       label: job.options.when_gone === 'fix' ? 'gone, set to Fixed' : 'gone',
       number: result.findings_gone,
-      search: job.options.when_gone === 'fix' ? changed(fixed) : undefined,
+      search: { gone_import_id: [job.id] },
     },
   ];
   const others = [

@@ -115,7 +115,7 @@ export function ReportCard({ file, wishes, isReady, startAll, onRemove, onState 
           {run === undefined ? (
             <DryRun file={file} run={dry} isReady={isReady} />
           ) : (
-            <Imported file={file} run={run} dry={looked} />
+            <Imported file={file} run={run} />
           )}
         </div>
         {canStart && (
@@ -217,7 +217,7 @@ function DryRun({ file, run, isReady }: { file: File; run: Run | undefined; isRe
   );
 }
 
-function Imported({ file, run, dry }: { file: File; run: Run; dry: Run | undefined }) {
+function Imported({ file, run }: { file: File; run: Run }) {
   const cancel = useCancelImport();
   const { job } = run;
   if (run.refusal !== undefined) return <Refused error={run.refusal} />;
@@ -237,11 +237,6 @@ function Imported({ file, run, dry }: { file: File; run: Run; dry: Run | undefin
     <Stack gap="xs">
       <ImportCounts job={job} dry={false} />
       <ImportTroubles job={job} />
-      {job.options.when_gone === 'keep' && dry?.job?.preview != null && dry.job.preview.gone.length > 0 && (
-        <ImportPreview
-          job={{ ...dry.job, preview: { ...dry.job.preview, new: [], again: [], reopened: [] } }}
-        />
-      )}
       <Anchor component={Link} to={`/imports/${job.id}`} size="sm">
         Import {job.id}
       </Anchor>

@@ -1,4 +1,5 @@
 import type { VulnerabilityRow } from '../../api/vulnerabilities.ts';
+import { GoneMark } from '../../parts/gone-mark.tsx';
 import { RowLink } from '../../parts/row-link.tsx';
 import type { Column } from '../../parts/table-column.ts';
 import { SeverityMark } from '../../parts/severity-mark.tsx';
@@ -9,6 +10,14 @@ import classes from './columns.module.css';
 
 /** Of a row; the others are counted. */
 const TAGS_SHOWN = 1;
+
+function TitleLink({ row: { id, title } }: { row: VulnerabilityRow }) {
+  return (
+    <RowLink to={`/vulnerabilities/${id}`} title={title}>
+      {title}
+    </RowLink>
+  );
+}
 
 /** The columns of the vulnerabilities. */
 export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
@@ -29,17 +38,23 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     header: 'Title',
     width: 'minmax(120px, 3fr)',
     sort: 'title',
-    cell: ({ id, title }) => (
-      <RowLink to={`/vulnerabilities/${id}`} title={title}>
-        {title}
-      </RowLink>
+    cell: (row) => (
+      <span className={classes.title}>
+        <TitleLink row={row} />
+        <GoneMark of={row} />
+      </span>
     ),
     narrow: {
-      cell: ({ id, title, status, vulnerability_status }) => (
-        <TwoLines second={<StatusBadge name={status} flow={vulnerability_status.flow_type} />}>
-          <RowLink to={`/vulnerabilities/${id}`} title={title}>
-            {title}
-          </RowLink>
+      cell: (row) => (
+        <TwoLines
+          second={
+            <span className={classes.title}>
+              <StatusBadge name={row.status} flow={row.vulnerability_status.flow_type} />
+              <GoneMark of={row} />
+            </span>
+          }
+        >
+          <TitleLink row={row} />
         </TwoLines>
       ),
     },

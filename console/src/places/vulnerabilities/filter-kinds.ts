@@ -42,6 +42,21 @@ async function personName(value: string, signal: AbortSignal): Promise<string> {
   }
 }
 
+const IMPORTS: Omit<FilterKind, 'name' | 'label'> = {
+  async options(search, signal) {
+    const { data } = await api.GET('/v1/imports', { params: { query: { 'page[size]': 200 } }, signal });
+    const wanted = search.toLowerCase();
+    return data
+      .map(({ id, file }) => ({ value: String(id), label: `${file.filename} (#${id})` }))
+      .filter(({ label }) => label.toLowerCase().includes(wanted))
+      .slice(0, SHOWN);
+  },
+  nameOf: async (value, signal) =>
+    (await api.GET('/v1/imports/{id}', { params: { path: { id: Number(value) } }, signal })).data.file
+      .filename,
+  hint: 'Name or number',
+};
+
 const SEARCHED: readonly FilterKind[] = [
   {
     name: 'assessment_id',
@@ -113,22 +128,16 @@ const SEARCHED: readonly FilterKind[] = [
     options: (search) => Promise.resolve((/CVE-\d{4}-\d{4,19}/g.exec(search.toUpperCase()) ?? []).map(same)),
     hint: 'CVE-2021-44228',
   },
+  { name: 'import_id', label: 'Import', ...IMPORTS },
   {
-    name: 'import_id',
-    label: 'Import',
-    async options(search, signal) {
-      const { data } = await api.GET('/v1/imports', { params: { query: { 'page[size]': 200 } }, signal });
-      const wanted = search.toLowerCase();
-      return data
-        .map(({ id, file }) => ({ value: String(id), label: `${file.filename} (#${id})` }))
-        .filter(({ label }) => label.toLowerCase().includes(wanted))
-        .slice(0, SHOWN);
-    },
-    nameOf: async (value, signal) =>
-      (await api.GET('/v1/imports/{id}', { params: { path: { id: Number(value) } }, signal })).data.file
-        .filename,
-    hint: 'Name or number',
+    name: 'gone',
+    label: 'Gone from last report',
+    options: [
+      { value: 'true', label: 'Yes' },
+      { value: 'false', label: 'No' },
+    ],
   },
+  { name: 'gone_import_id', label: 'Gone by import', ...IMPORTS },
 ];
 
 /** The filters of the vulnerabilities. */

@@ -12,6 +12,7 @@ const NUMBERS = [
   'tag_id',
   'assessment_group_id',
   'import_id',
+  'gone_import_id',
   'created_by',
   'assignee_id',
   'id',
@@ -43,6 +44,7 @@ export function searchOf(given: Record<string, unknown>): ListAddress {
     'retest',
     list('retest').filter((value) => RETESTS.includes(value as (typeof RETESTS)[number])),
   );
+  if (typeof given.gone === 'boolean') found.gone = given.gone;
   for (const name of DATES) if (typeof given[name] === 'string') found[name] = given[name];
   for (const name of ['search', 'sort'] as const)
     if ((typeof given[name] === 'string' || typeof given[name] === 'number') && given[name] !== '')
@@ -54,6 +56,8 @@ export function searchOf(given: Record<string, unknown>): ListAddress {
 
 /** @returns what a filter with these values is in the address */
 export function filterOf(name: string, values: readonly string[]): AddressChange {
+  // The last that was chosen: both are all.
+  if (name === 'gone') return { gone: values.length === 0 ? undefined : values.at(-1) === 'true' };
   const isOne = (DATES as readonly string[]).includes(name);
   const value = isOne ? values[0] : values.map((one) => (isNumber(name) ? Number(one) : one));
   if (values.length === 0 || value === undefined) return { [name]: undefined };
@@ -65,8 +69,10 @@ export function filterOf(name: string, values: readonly string[]): AddressChange
 
 /** @returns the values of a filter that an address has */
 export function valuesOf(address: ListAddress, name: string): string[] {
-  const value = (address as Record<string, readonly (string | number)[] | string | undefined>)[name];
-  return value === undefined ? [] : typeof value === 'string' ? [value] : value.map(String);
+  const value = (address as Record<string, readonly (string | number)[] | string | boolean | undefined>)[
+    name
+  ];
+  return value === undefined ? [] : typeof value === 'object' ? value.map(String) : [String(value)];
 }
 
 const isNumber = (name: string) => (NUMBERS as readonly string[]).includes(name);

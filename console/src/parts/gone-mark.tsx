@@ -1,0 +1,40 @@
+import { Text } from '@mantine/core';
+import type { Vulnerability } from '../api/client.ts';
+import classes from './gone-mark.module.css';
+import { Time } from './time.tsx';
+
+interface GoneProps {
+  of: Pick<Vulnerability, 'gone_at' | 'vulnerability_status'>;
+}
+
+const MEANING = 'The last whole report of its scanner no longer has it: decide whether it is fixed.';
+
+/** @returns since when it is gone, while nobody has closed it */
+const goneSince = ({ of: { gone_at, vulnerability_status: now } }: GoneProps) =>
+  now.flow_type === 2 ? null : gone_at;
+
+/** In a row: that there is something to decide. */
+export function GoneMark(props: GoneProps) {
+  return (
+    goneSince(props) !== null && (
+      <span className={classes.mark} title={MEANING}>
+        Gone
+      </span>
+    )
+  );
+}
+
+/** In a heading: since when, and what that means. */
+export function GoneNote(props: GoneProps) {
+  const since = goneSince(props);
+  if (since === null) return null;
+  return (
+    <Text size="sm" className={classes.note}>
+      <strong>
+        Gone since <Time at={since} exact />
+      </strong>
+      <br />
+      {MEANING}
+    </Text>
+  );
+}
