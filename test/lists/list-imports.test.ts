@@ -22,7 +22,9 @@ beforeAll(async () => {
   const whole = report(host('192.0.2.1', port(80)));
   for (const [index, content] of [whole, whole.slice(0, -20), whole, whole, whole].entries()) {
     const fields: Record<string, string> =
-      index === 4 ? {} : { assessment_id: assessments[index % 2] as string };
+      index === 4
+        ? { dry_run: 'true' }
+        : { assessment_id: assessments[index % 2] as string, tags: '"dryRun":true' };
     const { body } = await startImport(server, admin.token, content, fields);
     await endedImport(server, admin.token, body.id);
   }
@@ -46,6 +48,7 @@ it('lists imports, newest first', async () => {
         value: assessments[0],
         fits: (row) => row['assessment_id'] === assessments[0],
       },
+      'filter[dry_run]': { value: 'false', fits: ({ options }) => !options.dry_run },
     },
     orders: {},
     atLeast: 5,

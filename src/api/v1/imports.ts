@@ -29,7 +29,11 @@ const declareListImports = (context: Context) =>
     access: V1_ACCESS,
     style: 'v1',
     list: importList,
-    filters: { state: 'In one of these states.', assessmentId: 'Of these assessments.' },
+    filters: {
+      state: 'In one of these states.',
+      assessmentId: 'Of these assessments.',
+      dryRun: 'Only dry runs, or none of them; both unless told.',
+    },
     usualSort: { order: 'createdAt', descending: true },
     schema: ImportBody,
     row: importBody,

@@ -1,6 +1,8 @@
+import { sql, type SqlBool } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { Reader } from '../../db/engine.ts';
 import type { ImportState } from '../../db/schema/imports.ts';
+import { containsText } from '../../db/portable.ts';
 import { missing } from '../shared/failure.ts';
 import { textsIn } from '../shared/filters.ts';
 import { defineList } from '../shared/lists.ts';
@@ -106,6 +108,9 @@ const reachableImports = (db: Reader, caller: Caller) => {
 
 type ImportRow = Awaited<ReturnType<ReturnType<typeof reachableImports>['executeTakeFirstOrThrow']>>;
 
+/** By what is kept of the options: no text in them can hold this, as its quotes would be escaped. */
+const IS_DRY = containsText(sql.ref<string>('imports.options'), '"dryRun":true');
+
 /** The imports that the caller reaches (operation 66). */
 export const importList = defineList({
   name: 'imports',
@@ -115,6 +120,7 @@ export const importList = defineList({
   filters: {
     state: textsIn('imports.state', { oneOf: IMPORT_STATES }),
     assessmentId: textsIn('assessments.uid'),
+    dryRun: { kind: 'flag', where: (_reading, dryRun) => (dryRun ? IS_DRY : sql<SqlBool>`not (${IS_DRY})`) },
   },
   orders: { createdAt: { by: 'imports.created_at', type: 'integer' } },
   // What was skipped, and a preview, may be long.
