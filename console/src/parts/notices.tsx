@@ -5,11 +5,20 @@ import { AssayError } from '../api/client.ts';
 interface ToldOptions {
   /** Takes it back; offered beside the words for twenty seconds. */
   undo?: () => void;
+  /** What it is about: a notice takes away the one before about the same, whose undo no longer fits. */
+  about?: string;
 }
 
+/** The last notice about each thing, by its id. */
+const last = new Map<string, string>();
+
 /** Says what happened. */
-export function tell(message: string, { undo }: ToldOptions = {}): void {
+export function tell(message: string, { undo, about }: ToldOptions = {}): void {
   const id = `notice-${Math.random()}`;
+  if (about !== undefined) {
+    hideNotification(last.get(about) ?? '');
+    last.set(about, id);
+  }
   showNotification({
     id,
     autoClose: undo === undefined ? 4_000 : 20_000,

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Loader, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Loader, Select, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
@@ -13,6 +13,8 @@ import {
   type TagsOf,
   useTagsChanged,
 } from '../../api/tags.ts';
+import { counted } from '../../parts/counted.ts';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { errorText, tell, tellError } from '../../parts/notices.tsx';
 
 /** What each kind is on: one, and many. */
@@ -24,7 +26,7 @@ const THINGS: Readonly<Record<TagKind, readonly [one: string, many: string]>> = 
 
 /** @returns how many things, in words: "3 assets" */
 export function thingsText(kind: TagKind, count: number): string {
-  return `${count.toLocaleString()} ${THINGS[kind][count === 1 ? 0 : 1]}`;
+  return counted(count, ...THINGS[kind]);
 }
 
 interface TagDialogProps {
@@ -71,14 +73,18 @@ export function CreateTag({
   );
 }
 
+/** What notices about a tag are about. */
+const aboutTag = ({ kind }: TagsOf, { key }: TagRow) => `tag ${kind} ${key}`;
+
 /** Asks for another name of a tag. */
 export function RenameTag({ of, tag, onClose }: TagDialogProps & { tag: TagRow }) {
   const changed = useTagsChanged();
+  const about = aboutTag(of, tag);
   const undo = async () => {
     try {
       await renameTag(of, tag.key, tag.name);
       changed();
-      tell(`The tag is called "${tag.name}" again.`);
+      tell(`The tag is called "${tag.name}" again.`, { about });
     } catch (error) {
       tellError('It could not be undone', error);
     }
@@ -87,7 +93,7 @@ export function RenameTag({ of, tag, onClose }: TagDialogProps & { tag: TagRow }
     mutationFn: (name: string) => renameTag(of, tag.key, name),
     onSuccess(_, name) {
       changed();
-      tell(`"${tag.name}" is now called "${name}".`, { undo: () => void undo() });
+      tell(`"${tag.name}" is now called "${name}".`, { about, undo: () => void undo() });
       onClose();
     },
   });
@@ -116,43 +122,36 @@ export function DeleteTag({ of, tag, onClose }: TagDialogProps & { tag: TagRow }
     mutationFn: () => deleteTag(of, tag.key),
     onSuccess() {
       changed();
-      tell(`The tag "${tag.name}" was deleted.`);
+      tell(`The tag "${tag.name}" was deleted.`, { about: aboutTag(of, tag) });
       onClose();
     },
   });
   return (
-    <Modal opened onClose={onClose} title="Delete the tag">
-      <Stack>
-        <Text style={{ overflowWrap: 'anywhere' }}>
-          Delete <b>{tag.name}</b>?
-        </Text>
-        <Text size="sm" aria-live="polite">
-          {error !== null ? (
-            errorText(error)
-          ) : count === undefined ? (
-            <Loader size="xs" />
-          ) : count === 0 ? (
-            `None of the ${THINGS[of.kind][1]} that you reach has it.`
-          ) : (
-            `It comes off ${thingsText(of.kind, count)}, and cannot be brought back.`
-          )}
-        </Text>
-        {deletion.error !== null && <Alert color="red">{errorText(deletion.error)}</Alert>}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose} data-autofocus>
-            Keep it
-          </Button>
-          <Button
-            color="red"
-            disabled={count === undefined}
-            loading={deletion.isPending}
-            onClick={() => deletion.mutate()}
-          >
-            Delete
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <FormDialog
+      title="Delete the tag"
+      save="Delete"
+      grave
+      disabled={count === undefined}
+      busy={deletion.isPending}
+      error={deletion.error === null ? undefined : errorText(deletion.error)}
+      onClose={onClose}
+      onSave={deletion.mutate}
+    >
+      <Text style={{ overflowWrap: 'anywhere' }}>
+        Delete <b>{tag.name}</b>?
+      </Text>
+      <Text size="sm" aria-live="polite">
+        {error !== null ? (
+          errorText(error)
+        ) : count === undefined ? (
+          <Loader size="xs" />
+        ) : count === 0 ? (
+          `None of the ${THINGS[of.kind][1]} that you reach has it.`
+        ) : (
+          `It comes off ${thingsText(of.kind, count)}, and cannot be brought back.`
+        )}
+      </Text>
+    </FormDialog>
   );
 }
 
@@ -174,39 +173,25 @@ function NameDialog({ title, does, name = '', isReady = true, ...props }: NameDi
   const [typed, setTyped] = useState(name);
   const elsewhere = faultAt(error, 'assessment_id');
   return (
-    <Modal opened onClose={onClose} title={title}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          onSend(typed.trim());
-        }}
-      >
-        <Stack>
-          <TextInput
-            label="Name"
-            data-autofocus
-            required
-            maxLength={255}
-            value={typed}
-            error={error !== null && elsewhere === undefined ? nameError(error) : undefined}
-            onChange={(event) => setTyped(event.currentTarget.value)}
-          />
-          {children}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button
-              type="submit"
-              loading={isSending}
-              disabled={!isReady || typed.trim() === '' || typed.trim() === name}
-            >
-              {does}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      title={title}
+      save={does}
+      busy={isSending}
+      disabled={!isReady || typed.trim() === '' || typed.trim() === name}
+      onClose={onClose}
+      onSave={() => onSend(typed.trim())}
+    >
+      <TextInput
+        label="Name"
+        data-autofocus
+        required
+        maxLength={255}
+        value={typed}
+        error={error !== null && elsewhere === undefined ? nameError(error) : undefined}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+      {children}
+    </FormDialog>
   );
 }
 

@@ -1,4 +1,13 @@
-import { ActionIcon, Anchor, Box, Group, SegmentedControl, Select, Text } from '@mantine/core';
+import {
+  ActionIcon,
+  Anchor,
+  Box,
+  Group,
+  SegmentedControl,
+  Select,
+  Text,
+  VisuallyHidden,
+} from '@mantine/core';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
@@ -23,6 +32,15 @@ const KINDS: { value: TagKind; label: string }[] = [
   { value: 'assessment', label: 'Assessments' },
   { value: 'asset', label: 'Assets' },
 ];
+
+/** Why some cannot be changed by anybody. */
+const FIXED = 'it stays as it is for the whole organization, so nobody can rename or delete it.';
+
+/** Who changes those that one may not. */
+const OTHERS: Readonly<Partial<Record<TagKind, string>>> = {
+  assessment: 'Tags of assessments are made, renamed and deleted by admins.',
+  asset: 'Your account may not make, rename or delete tags of assets.',
+};
 
 /** What one who has no tag yet is told. */
 const BEGIN: Readonly<Record<TagKind, string>> = {
@@ -121,6 +139,11 @@ function TagList({ of, organizationId, search, onSearch, may }: TagListProps) {
         </Box>
         {may && button}
       </FilterBar>
+      {!may && (
+        <Text size="sm" c="dimmed">
+          {OTHERS[kind]}
+        </Text>
+      )}
       <RowsTable
         label={`Tags of ${KINDS.find(({ value }) => value === kind)?.label.toLowerCase()}`}
         list={list}
@@ -186,7 +209,7 @@ function columnsOf(kind: TagKind, may: boolean, ask: (asked: Asked) => void): Co
       width: '96px',
       cell: (tag) =>
         may &&
-        tag.editable && (
+        (tag.editable ? (
           <Group gap={2} wrap="nowrap">
             <ActionIcon
               variant="subtle"
@@ -205,7 +228,11 @@ function columnsOf(kind: TagKind, may: boolean, ask: (asked: Asked) => void): Co
               <IconTrash size={16} aria-hidden />
             </ActionIcon>
           </Group>
-        ),
+        ) : (
+          <Text span size="sm" c="dimmed" title={FIXED}>
+            Fixed<VisuallyHidden>: {FIXED}</VisuallyHidden>
+          </Text>
+        )),
     },
   ];
 }
