@@ -84,6 +84,11 @@ function ManyChoices({ kind, values, onChange }: KindProps) {
     );
   return (
     <Stack gap={6}>
+      {kind.about !== undefined && (
+        <Text size="xs" c="dimmed">
+          {kind.about}
+        </Text>
+      )}
       {isSearched && (
         <TextInput
           size="xs"

@@ -12,6 +12,8 @@ export interface FilterKind {
   label: string;
   /** What can be chosen: a few that are known, what a search finds, or one day of the calendar. */
   options: readonly Option[] | ((search: string, signal: AbortSignal) => Promise<readonly Option[]>) | 'day';
+  /** What the word means, where it does not say it. */
+  about?: string;
   /** @returns how a chosen value is called, where the options have not been read; the value unless told */
   nameOf?: (value: string, signal: AbortSignal) => Promise<string>;
   /** What can be typed, where that is no part of a name: "192.0.2.0/24". */

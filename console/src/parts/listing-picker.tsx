@@ -3,6 +3,9 @@ import { searchListings } from '../api/assets.ts';
 import type { Option } from './filter-kind.ts';
 import { SearchedSelect } from './searched-select.tsx';
 
+/** What the word means, said where it is first met. */
+export const LISTING_IS = 'A listing is the assets that one assessment tests.';
+
 interface ListingPickerProps {
   label: string;
   description?: string;
@@ -16,11 +19,12 @@ interface ListingPickerProps {
 }
 
 /** One assessment, which is the listing of its assets, found by a search of the server. */
-export function ListingPicker({ value, onChange, ...rest }: ListingPickerProps) {
+export function ListingPicker({ description = LISTING_IS, value, onChange, ...rest }: ListingPickerProps) {
   const [chosen, setChosen] = useState<Option | null>(null);
   return (
     <SearchedSelect
       {...rest}
+      description={description}
       choices={['listings']}
       find={async (search, signal) =>
         (await searchListings(search, signal)).map(({ uid, name }) => ({ value: uid, label: name }))

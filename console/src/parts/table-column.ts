@@ -4,6 +4,8 @@ import type { ReactNode } from 'react';
 export interface Column<Row> {
   id: string;
   header: string;
+  /** What the header means, where it does not say it: on hovering. */
+  about?: string;
   /** Of the grid: `120px`, `minmax(200px, 1fr)`. */
   width: string;
   cell: (row: Row) => ReactNode;

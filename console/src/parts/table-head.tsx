@@ -17,7 +17,7 @@ export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) 
   const direction = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : undefined;
   if (name === undefined || onSort === undefined)
     return (
-      <div role="columnheader" className={classes.cell}>
+      <div role="columnheader" className={classes.cell} title={column.about}>
         {header}
       </div>
     );

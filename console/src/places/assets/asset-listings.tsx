@@ -1,8 +1,10 @@
-import { Anchor, Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
+import { Anchor, Button, Group, Stack, Text, Textarea } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useEditListing } from '../../api/asset-changes.ts';
 import type { Asset } from '../../api/client.ts';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import { LISTING_IS } from '../../parts/listing-picker.tsx';
 import { useAssetRights } from '../../session/asset-rights.ts';
 import { rulesOf } from './scope-rules.ts';
 import classes from './asset-page.module.css';
@@ -23,7 +25,7 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
     <Stack gap="sm">
       {listings.length === 0 && (
         <Text size="sm" c="dimmed">
-          It is on no listing that you reach: nobody is asked to test it.
+          It is on no listing that you reach: nobody is asked to test it. {LISTING_IS}
         </Text>
       )}
       {listings.map(({ listingUid, scopeRules }) => (
@@ -81,32 +83,22 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
           </Button>
         </Group>
       )}
-      <Modal
-        opened={left !== undefined}
-        onClose={() => setLeft(undefined)}
-        title="Take off the listing"
-        size="sm"
-      >
-        <Stack gap="sm">
+      {left !== undefined && (
+        <FormDialog
+          title="Take off the listing"
+          save="Take off"
+          size="sm"
+          onClose={() => setLeft(undefined)}
+          onSave={() => {
+            change.mutate({ rows: [asset], listingUid: left, listed: false });
+            setLeft(undefined);
+          }}
+        >
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             {asset.location} leaves {left}, with its scope rules there. Its vulnerabilities stay.
           </Text>
-          <Group justify="flex-end">
-            <Button variant="default" onClick={() => setLeft(undefined)}>
-              Cancel
-            </Button>
-            <Button
-              data-autofocus
-              onClick={() => {
-                change.mutate({ rows: [asset], listingUid: left ?? '', listed: false });
-                setLeft(undefined);
-              }}
-            >
-              Take off
-            </Button>
-          </Group>
-        </Stack>
-      </Modal>
+        </FormDialog>
+      )}
     </Stack>
   );
 }

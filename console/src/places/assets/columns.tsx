@@ -2,6 +2,7 @@ import { Anchor, Badge, Group } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { ASSET_TYPES, type AssetRow } from '../../api/assets.ts';
 import { CriticalityMark } from '../../parts/criticality-mark.tsx';
+import { LISTING_IS } from '../../parts/listing-picker.tsx';
 import type { Column } from '../../parts/table-column.ts';
 import { TwoLines } from '../../parts/two-lines.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -72,6 +73,7 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
   {
     id: 'listings',
     header: 'Listings',
+    about: LISTING_IS,
     width: 'minmax(120px, 1fr)',
     from: 840,
     cell: ({ listings }) => {

@@ -3,6 +3,7 @@ import { ASSET_TYPES, searchListings, searchTags } from '../../api/assets.ts';
 import { api } from '../../api/client.ts';
 import { organizations } from '../../api/organizations.ts';
 import type { FilterKind } from '../../parts/filter-kind.ts';
+import { LISTING_IS } from '../../parts/listing-picker.tsx';
 import { isPort } from './search.ts';
 
 /** Of that many organizations tags and ports are searched at once. */
@@ -54,6 +55,8 @@ export function useAssetFilterKinds(): readonly FilterKind[] {
     {
       name: 'listingUid',
       label: 'Listing',
+      about: LISTING_IS,
+      hint: 'Name of the assessment',
       async options(search, signal) {
         return (await searchListings(search, signal)).map(({ uid, name }) => ({ value: uid, label: name }));
       },
