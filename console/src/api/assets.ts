@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
+import { counted } from '../parts/counted.ts';
 import { api, type Asset, assetTotalOf, pageOf } from './client.ts';
 import { type List, PAGE_SIZE, useList } from './list.ts';
 
@@ -117,5 +118,4 @@ export async function searchListings(search: string, signal?: AbortSignal) {
 }
 
 /** @returns what assets are called in a sentence: "1 asset" */
-export const assetCount = (number: number) =>
-  number === 1 ? '1 asset' : `${number.toLocaleString()} assets`;
+export const assetCount = (number: number) => counted(number, 'asset');

@@ -1,5 +1,6 @@
 import { queryOptions, useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { counted, vulnerabilitiesText } from '../parts/counted.ts';
 import { tell, tellError } from '../parts/notices.tsx';
 import { api, type ImportJob, pageOf, totalOf } from './client.ts';
 import { followImport } from './import-events.ts';
@@ -108,6 +109,10 @@ export function useCancelImport() {
   });
 }
 
+/** @returns what an undo took away and set back */
+export const undoneText = ({ findings, assets, statuses }: NonNullable<ImportJob['undone']>) =>
+  `${vulnerabilitiesText(findings)} and ${counted(assets, 'asset')} taken away, ${counted(statuses, 'status', 'statuses')} set back`;
+
 /** How often it is asked whether an undo is done, and every how many milliseconds. */
 const [UNDO_ASKED, UNDO_EVERY] = [60, 1_000];
 
@@ -131,7 +136,7 @@ export function useUndoImport() {
       tell(
         undone === null
           ? `${job.file.filename} is being undone.`
-          : `Undone: ${undone.findings} vulnerabilities and ${undone.assets} assets taken away, ${undone.statuses} statuses set back, ${undone.kept} kept.`,
+          : `Undone: ${undoneText(undone)}, ${undone.kept.toLocaleString()} kept.`,
       );
     },
     onError: (error) => tellError('It could not be undone', error),

@@ -1,5 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { NewTestingSession, TestingSessionChange } from '../../../client/src/description.ts';
+import { noun } from '../parts/counted.ts';
 import { tell, tellError } from '../parts/notices.tsx';
 import { api, pageOf, type TestingSession, totalOf } from './client.ts';
 import { type List, PAGE_SIZE, useList } from './list.ts';
@@ -53,7 +54,7 @@ export const testingHours = (uid: string) =>
 
 /** @returns hours as people read them: "2.5 hours" */
 export function hoursText(hours: number): string {
-  return `${hours.toLocaleString(undefined, { maximumFractionDigits: 2 })} ${hours === 1 ? 'hour' : 'hours'}`;
+  return `${hours.toLocaleString(undefined, { maximumFractionDigits: 2 })} ${noun(hours, 'hour')}`;
 }
 
 /** Operations 49 to 51; each is told, with the way back where there is one. */

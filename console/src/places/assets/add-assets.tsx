@@ -3,10 +3,11 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { listingOf } from '../../api/asset-changes.ts';
-import type { AssetRow } from '../../api/assets.ts';
+import { assetCount, type AssetRow } from '../../api/assets.ts';
 import { api } from '../../api/client.ts';
 import { AdditionError, keyOf, knownAssets, useAddAssets } from '../../api/new-assets.ts';
 import { organizations } from '../../api/organizations.ts';
+import { noun } from '../../parts/counted.ts';
 import { ListingPicker } from '../../parts/listing-picker.tsx';
 import { errorText } from '../../parts/notices.tsx';
 import { useAssetRights } from '../../session/asset-rights.ts';
@@ -122,7 +123,7 @@ export function AddAssets({ onClose }: { onClose: () => void }) {
                 {errorText(add.error.cause)}
                 {add.error instanceof AdditionError &&
                   add.error.added > 0 &&
-                  ` ${add.error.added} were added before.`}
+                  ` ${assetCount(add.error.added)} ${noun(add.error.added, 'was', 'were')} added before.`}
               </Alert>
             )}
             {(isReady || (assets.length === 0 && wrong.length > 0)) && (

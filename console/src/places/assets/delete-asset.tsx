@@ -1,6 +1,8 @@
-import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import type { Asset } from '../../api/client.ts';
 import { useDeleteAsset } from '../../api/one-asset.ts';
+import { counted } from '../../parts/counted.ts';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { errorText } from '../../parts/notices.tsx';
 
 interface DeleteAssetProps {
@@ -13,31 +15,21 @@ interface DeleteAssetProps {
 export function DeleteAsset({ asset, onClose, onDeleted }: DeleteAssetProps) {
   const remove = useDeleteAsset();
   return (
-    <Modal opened onClose={onClose} title="Delete the asset" size="md">
-      <Stack gap="sm">
-        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          <b>{asset.location}</b> goes with its {asset.openPortCount} open ports, their history, its scope
-          rules and its tags. Its {asset.vulnerabilityCount} open vulnerabilities stay, without it. This
-          cannot be undone.
-        </Text>
-        {remove.error !== null && (
-          <Alert color="red" title="It was not deleted">
-            {errorText(remove.error)}
-          </Alert>
-        )}
-        <Group justify="flex-end">
-          <Button variant="default" data-autofocus onClick={onClose}>
-            Cancel
-          </Button>
-          <Button
-            color="red"
-            loading={remove.isPending}
-            onClick={() => remove.mutate(asset, { onSuccess: onDeleted })}
-          >
-            Delete
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <FormDialog
+      title="Delete the asset"
+      save="Delete"
+      grave
+      busy={remove.isPending}
+      error={remove.error === null ? undefined : `It was not deleted: ${errorText(remove.error)}`}
+      onClose={onClose}
+      onSave={() => remove.mutate(asset, { onSuccess: onDeleted })}
+    >
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        <b>{asset.location}</b> goes with its {counted(asset.openPortCount, 'open port')}, their history, its
+        scope rules and its tags. Its{' '}
+        {counted(asset.vulnerabilityCount, 'open vulnerability', 'open vulnerabilities')} stay, without it.
+        This cannot be undone.
+      </Text>
+    </FormDialog>
   );
 }

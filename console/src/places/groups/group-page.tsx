@@ -7,6 +7,7 @@ import type { GroupMember } from '../../../../client/src/description.ts';
 import type { AssessmentGroup } from '../../api/client.ts';
 import { type GroupRole, memberCounts, roleName, ROLES, useMembers } from '../../api/group-members.ts';
 import { group as groupQuery, useGroupChanges } from '../../api/groups.ts';
+import { counted, noun } from '../../parts/counted.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { errorText } from '../../parts/notices.tsx';
@@ -111,9 +112,7 @@ function Shown({ group }: { group: AssessmentGroup & { version: string } }) {
             <Link to="/assessments" search={{ assessment_group_id: group.id }} {...props} />
           )}
         >
-          {group.assessment_count === 1
-            ? '1 assessment'
-            : `${group.assessment_count.toLocaleString()} assessments`}
+          {counted(group.assessment_count, 'assessment')}
         </Anchor>{' '}
         of {group.organization_uid}
       </Text>
@@ -138,8 +137,9 @@ function DeleteGroup({ group, onClose }: { group: AssessmentGroup; onClose: () =
       onSave={() => remove.mutate(group, { onSuccess: () => void navigate({ to: '/groups' }) })}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        <b>{group.name}</b> goes for good: {group.member_count.toLocaleString()} memberships end, and{' '}
-        {group.assessment_count.toLocaleString()} assessments stay without a group. This cannot be undone.
+        <b>{group.name}</b> goes for good, with its {counted(group.member_count, 'membership')};{' '}
+        {counted(group.assessment_count, 'assessment')} {noun(group.assessment_count, 'stays', 'stay')}{' '}
+        without a group. This cannot be undone.
       </Text>
     </FormDialog>
   );

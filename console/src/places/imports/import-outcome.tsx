@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import type { ImportJob } from '../../api/client.ts';
 import { isOver } from '../../api/imports.ts';
 import type { VulnerabilitySearch } from '../../api/vulnerabilities.ts';
+import { counted, noun } from '../../parts/counted.ts';
 import classes from './imports.module.css';
 
 /** Status 2 is what a finding gets that was fixed and is there again. */
@@ -13,10 +14,10 @@ const REOPENED = 2;
 export function ImportProgress({ job }: { job: ImportJob }) {
   const { bytes_read, bytes_total, findings, hosts, ports, seconds_left } = job.progress;
   const part = bytes_total === 0 ? 0 : Math.round((bytes_read / bytes_total) * 100);
-  const counted = [
-    ...(hosts > 0 ? [`${hosts.toLocaleString()} hosts`] : []),
-    ...(ports > 0 ? [`${ports.toLocaleString()} ports`] : []),
-    ...(findings > 0 ? [`${findings.toLocaleString()} findings`] : []),
+  const read = [
+    ...(hosts > 0 ? [counted(hosts, 'host')] : []),
+    ...(ports > 0 ? [counted(ports, 'port')] : []),
+    ...(findings > 0 ? [counted(findings, 'finding')] : []),
   ];
   return (
     <div>
@@ -25,7 +26,7 @@ export function ImportProgress({ job }: { job: ImportJob }) {
       </Progress.Root>
       <Text size="xs" c="dimmed" mt={4}>
         {job.state === 'queued' ? 'It waits for its turn.' : `${part} % read`}
-        {counted.length > 0 && `, ${counted.join(', ')}`}
+        {read.length > 0 && `, ${read.join(', ')}`}
         {seconds_left !== null && !isOver(job) && `, ${seconds_left} s left`}
       </Text>
     </div>
@@ -57,11 +58,11 @@ export function ImportCounts({ job, dry }: CountsProps) {
     },
   ];
   const others = [
-    { label: 'assets added', number: result.assets_created },
-    { label: 'assets seen', number: result.assets_updated },
-    { label: 'ports opened', number: result.ports_opened },
-    { label: 'ports closed', number: result.ports_closed },
-    { label: 'records skipped', number: job.progress.skipped },
+    { label: `${noun(result.assets_created, 'asset')} added`, number: result.assets_created },
+    { label: `${noun(result.assets_updated, 'asset')} seen`, number: result.assets_updated },
+    { label: `${noun(result.ports_opened, 'port')} opened`, number: result.ports_opened },
+    { label: `${noun(result.ports_closed, 'port')} closed`, number: result.ports_closed },
+    { label: `${noun(job.progress.skipped, 'record')} skipped`, number: job.progress.skipped },
   ].filter(({ number }) => number > 0);
   return (
     <dl className={classes.counts} aria-label={dry ? 'What it would do' : 'What it did'}>

@@ -1,11 +1,13 @@
-import { Alert, Anchor, Button, Group, Loader, Modal, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Loader, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { AssayError, type ImportJob } from '../../api/client.ts';
-import { isOver, useCancelImport, useImport, useUndoImport } from '../../api/imports.ts';
+import { isOver, undoneText, useCancelImport, useImport, useUndoImport } from '../../api/imports.ts';
+import { counted, vulnerabilitiesText } from '../../parts/counted.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { errorText } from '../../parts/notices.tsx';
 import { Place } from '../../parts/place.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -71,9 +73,7 @@ export function ImportPage() {
             <ImportCounts job={job} dry={job.options.dry_run} />
             {job.undone !== null && (
               <Alert color="gray" title="Undone">
-                <Time at={job.undone.at} exact />: {job.undone.findings.toLocaleString()} vulnerabilities and{' '}
-                {job.undone.assets.toLocaleString()} assets were taken away,{' '}
-                {job.undone.statuses.toLocaleString()} statuses set back, and{' '}
+                <Time at={job.undone.at} exact />: {undoneText(job.undone)}, and{' '}
                 {job.undone.kept.toLocaleString()} kept that others had changed.
               </Alert>
             )}
@@ -146,27 +146,20 @@ function AskUndo({ job, onClose }: { job: ImportJob; onClose: () => void }) {
   const undo = useUndoImport();
   const { result } = job;
   return (
-    <Modal opened onClose={onClose} title="Undo the import" size="md">
-      <Stack gap="sm">
-        <Text size="sm">
-          Up to {result?.findings_created ?? 0} vulnerabilities and {result?.assets_created ?? 0} assets that
-          it alone made are taken away, and the statuses that it set are set back. What a person or another
-          import changed since stays, and ports stay. This cannot be taken back, but the report can be
-          imported again.
-        </Text>
-        <Group justify="flex-end">
-          <Button variant="default" data-autofocus onClick={onClose}>
-            Cancel
-          </Button>
-          <Button
-            color="red"
-            loading={undo.isPending}
-            onClick={() => undo.mutate(job.id, { onSettled: onClose })}
-          >
-            Undo
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <FormDialog
+      title="Undo the import"
+      save="Undo"
+      grave
+      busy={undo.isPending}
+      onClose={onClose}
+      onSave={() => undo.mutate(job.id, { onSettled: onClose })}
+    >
+      <Text size="sm">
+        Up to {vulnerabilitiesText(result?.findings_created ?? 0)} and{' '}
+        {counted(result?.assets_created ?? 0, 'asset')} that it alone made are taken away, and the statuses
+        that it set are set back. What a person or another import changed since stays, and ports stay. This
+        cannot be taken back, but the report can be imported again.
+      </Text>
+    </FormDialog>
   );
 }

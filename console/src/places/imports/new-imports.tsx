@@ -1,6 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { counted } from '../../parts/counted.ts';
 import { whoAmI } from '../../session/who.ts';
 import { ImportOptions, NO_WISHES } from './import-options.tsx';
 import { ReportCard } from './report-card.tsx';
@@ -63,7 +64,7 @@ export function NewImports({ files, onRemove }: NewImportsProps) {
         )}
         {files.length > 1 && !allStarted && (
           <Text size="sm" c="dimmed">
-            {files.length} reports
+            {counted(files.length, 'report')}
           </Text>
         )}
         <Button size="xs" variant="default" onClick={() => onRemove(files.map(({ id }) => id))}>

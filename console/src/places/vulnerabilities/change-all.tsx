@@ -10,6 +10,7 @@ import {
   tryChange,
   useChangeVulnerabilities,
 } from '../../api/vulnerability-changes.ts';
+import { counted } from '../../parts/counted.ts';
 import { errorText } from '../../parts/notices.tsx';
 import { type Person, PersonPicker } from '../../parts/person-picker.tsx';
 import { SEVERITIES } from '../../parts/severity-mark.tsx';
@@ -85,7 +86,7 @@ export default function ChangeAll({ filter, total, onClose }: ChangeAllProps) {
               ? 'Nothing is changed before you say so.'
               : count === undefined
                 ? 'Counting'
-                : `${count.matched.toLocaleString()} match, ${count.changed.toLocaleString()} of them will change.`}
+                : `${counted(count.matched, 'matches', 'match')}, ${count.changed.toLocaleString()} of them will change.`}
             {total > MOST_AT_ONCE &&
               ` They are changed in parts of ${MOST_AT_ONCE.toLocaleString()}; when one is refused, those before it are set back.`}
           </Text>

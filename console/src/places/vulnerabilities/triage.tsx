@@ -4,6 +4,7 @@ import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { statuses } from '../../api/vulnerabilities.ts';
 import { useChangeVulnerabilities } from '../../api/vulnerability-changes.ts';
+import { vulnerabilitiesText } from '../../parts/counted.ts';
 import { errorText, tell } from '../../parts/notices.tsx';
 import { SEVERITIES, SeverityMark } from '../../parts/severity-mark.tsx';
 import { PersonPicker } from '../../parts/person-picker.tsx';
@@ -32,7 +33,7 @@ export function Triage({ kind, ids, onClose }: TriageProps) {
   return (
     <Modal opened onClose={onClose} title={TITLES[kind]} size="sm">
       <Stack gap="sm">
-        {ids.length > 1 && <Text size="sm">Of {ids.length.toLocaleString()} vulnerabilities.</Text>}
+        {ids.length > 1 && <Text size="sm">Of {vulnerabilitiesText(ids.length)}.</Text>}
         <Form ids={ids} onClose={onClose} />
       </Stack>
     </Modal>
