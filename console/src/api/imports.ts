@@ -21,15 +21,19 @@ export interface ImportSearch {
   state?: ImportState[];
   assessment_id?: string[];
   organization_uid?: string[];
+  /** Whether dry runs are among them; each report that is dropped leaves some. */
+  dry_runs?: boolean;
 }
 
 /** What every list of imports begins its key with. */
 const IMPORTS = ['imports'] as const;
 
-const filterQuery = (search: ImportSearch) =>
-  Object.fromEntries(
+const filterQuery = ({ dry_runs = false, ...search }: ImportSearch) => ({
+  ...Object.fromEntries(
     Object.entries(search).map(([name, values]) => [`filter[${name}][]`, values as string[]]),
-  );
+  ),
+  ...(dry_runs ? {} : { 'filter[dry_run]': false }),
+});
 
 /** Operation 66. */
 export function useImports(search: ImportSearch): List<ImportJob> {

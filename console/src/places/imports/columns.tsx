@@ -1,4 +1,4 @@
-import { Anchor, Badge } from '@mantine/core';
+import { Anchor } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ImportJob } from '../../api/client.ts';
 import type { Column } from '../../parts/table-column.ts';
@@ -49,25 +49,11 @@ export const COLUMNS: readonly Column<ImportJob>[] = [
     id: 'state',
     header: 'State',
     width: '112px',
-    cell: ({ state }) => <ImportState state={state} />,
-  },
-  {
-    id: 'kind',
-    header: 'Kind',
-    width: '92px',
-    from: 760,
-    cell: ({ options, undone }) =>
-      options.dry_run ? (
-        <Badge size="sm" variant="default" tt="none" fw={400}>
-          Dry run
-        </Badge>
-      ) : undone !== null ? (
-        <Badge size="sm" variant="default" tt="none" fw={400}>
-          Undone
-        </Badge>
-      ) : (
-        ''
-      ),
+    cell: ({ state, options, undone }) => {
+      const word = options.dry_run ? 'Dry run' : undone !== null ? 'Undone' : undefined;
+      const shown = <ImportState state={state} />;
+      return word === undefined ? shown : <TwoLines second={word}>{shown}</TwoLines>;
+    },
   },
   { id: 'format', header: 'Format', width: '110px', from: 560, cell: ({ format }) => formatName(format) },
   {

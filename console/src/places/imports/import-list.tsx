@@ -1,3 +1,4 @@
+import { Checkbox } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { IMPORT_STATES, type ImportSearch, useImports } from '../../api/imports.ts';
@@ -12,6 +13,7 @@ import { Place } from '../../parts/place.tsx';
 import { RowsTable } from '../../parts/rows-table.tsx';
 import { COLUMNS } from './columns.tsx';
 import { DropZone } from './drop-zone.tsx';
+import { importSearchOf } from './search.ts';
 import { type DroppedFile, NewImports } from './new-imports.tsx';
 import classes from './imports.module.css';
 
@@ -48,16 +50,11 @@ export function ImportList() {
   const open = ({ id }: ImportJob) => void navigate({ to: `/imports/${id}` });
   useRowKeys(rows, { noun: 'import', open: { run: open } });
   const values = { state: search.state ?? [], assessment_id: search.assessment_id ?? [] };
-  const filter = (name: string, next: readonly string[]) => {
+  const filter = (change: Partial<Record<keyof ImportSearch, unknown>>) => {
     setCurrent(undefined);
-    void navigate({
-      search: (now) =>
-        Object.fromEntries(
-          Object.entries({ ...now, [name]: next }).filter(([, chosen]) => chosen.length > 0),
-        ) as ImportSearch,
-      replace: true,
-    });
+    void navigate({ search: (now) => importSearchOf({ ...now, ...change }), replace: true });
   };
+  const isFiltered = Object.keys(search).some((name) => name !== 'dry_runs');
   return (
     <Place title="Imports" fills actions={<Found list={list} />}>
       <div className={classes.scrolls}>
@@ -79,7 +76,14 @@ export function ImportList() {
             onRemove={(ids) => setFiles((now) => now.filter(({ id }) => !ids.includes(id)))}
           />
         )}
-        <FilterBar kinds={KINDS} values={values} onChange={filter} />
+        <FilterBar kinds={KINDS} values={values} onChange={(name, next) => filter({ [name]: next })}>
+          <Checkbox
+            size="xs"
+            label="Show dry runs"
+            checked={search.dry_runs === true}
+            onChange={(event) => filter({ dry_runs: event.currentTarget.checked })}
+          />
+        </FilterBar>
         <div className={classes.table}>
           <RowsTable
             label="Imports"
@@ -91,7 +95,7 @@ export function ImportList() {
             onCurrent={setCurrent}
             onOpen={open}
             empty={
-              Object.keys(search).length > 0 ? (
+              isFiltered ? (
                 <NoneMatch onClear={() => void navigate({ search: {} })} />
               ) : (
                 <Empty title="No imports yet">

@@ -13,5 +13,6 @@ export function importSearchOf(given: Record<string, unknown>): ImportSearch {
     const uids = list(name).map(String);
     if (uids.length > 0) found[name] = uids;
   }
+  if (given.dry_runs === true) found.dry_runs = true;
   return found;
 }
