@@ -1,4 +1,5 @@
 import type { VulnerabilityRow } from '../../api/vulnerabilities.ts';
+import { daysLate, Late } from '../../parts/due.tsx';
 import { GoneMark } from '../../parts/gone-mark.tsx';
 import { RowLink } from '../../parts/row-link.tsx';
 import type { Column } from '../../parts/table-column.ts';
@@ -50,7 +51,7 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
           second={
             <span className={classes.title}>
               <StatusBadge name={row.status} flow={row.vulnerability_status.flow_type} />
-              <GoneMark of={row} />
+              <GoneMark of={row} /> <Late of={row} />
             </span>
           }
         >
@@ -102,10 +103,14 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
   {
     id: 'due',
     header: 'Due',
-    width: '104px',
+    width: '118px',
     sort: 'due_on',
     from: 1100,
-    cell: ({ due_on }) => due_on !== null && <Day on={due_on} />,
+    cell: (row) => {
+      if (row.due_on === null) return null;
+      const day = <Day on={row.due_on} />;
+      return daysLate(row) === 0 ? day : <TwoLines second={<Late of={row} />}>{day}</TwoLines>;
+    },
   },
   {
     id: 'reported',
