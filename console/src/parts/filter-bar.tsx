@@ -96,7 +96,10 @@ function Chip({ kind, values, onChange }: KindProps) {
       <Popover position="bottom-start" width={260} trapFocus>
         <Popover.Target>
           <Button size="compact-sm" variant="light" className={classes.chosen}>
-            {kind.label}: <ChosenNames kind={kind} values={values} />
+            {/* The button lays its parts side by side, and with no room between them. */}
+            <span>
+              {kind.label}: <ChosenNames kind={kind} values={values} />
+            </span>
           </Button>
         </Popover.Target>
         <Popover.Dropdown p="xs">
