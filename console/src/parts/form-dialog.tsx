@@ -1,5 +1,6 @@
-import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
+import { Alert, Button, Group, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Dialog } from './dialog.tsx';
 
 interface FormDialogProps {
   title: string;
@@ -31,7 +32,7 @@ export function FormDialog({
   children,
 }: FormDialogProps) {
   return (
-    <Modal opened onClose={onClose} title={title} size={size}>
+    <Dialog onClose={onClose} title={title} size={size}>
       <form
         noValidate
         onSubmit={(event) => {
@@ -63,6 +64,6 @@ export function FormDialog({
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Loader, Modal, Select, Stack, Text, Textarea } from '@mantine/core';
+import { Alert, Button, Group, Loader, Select, Stack, Text, Textarea } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
@@ -8,6 +8,7 @@ import { api } from '../../api/client.ts';
 import { AdditionError, keyOf, knownAssets, useAddAssets } from '../../api/new-assets.ts';
 import { organizations } from '../../api/organizations.ts';
 import { noun } from '../../parts/counted.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ListingPicker } from '../../parts/listing-picker.tsx';
 import { errorText } from '../../parts/notices.tsx';
 import { useAssetRights } from '../../session/asset-rights.ts';
@@ -61,7 +62,7 @@ export function AddAssets({ onClose }: { onClose: () => void }) {
   const isReady = standing !== undefined && settled === text && !known.isFetching;
   const nothing = fresh.length === 0 && toList.length === 0;
   return (
-    <Modal opened onClose={onClose} title="Add assets" size="lg">
+    <Dialog onClose={onClose} title="Add assets" size="lg">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -151,7 +152,7 @@ export function AddAssets({ onClose }: { onClose: () => void }) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

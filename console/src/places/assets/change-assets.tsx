@@ -1,19 +1,10 @@
-import {
-  Button,
-  Checkbox,
-  Group,
-  Modal,
-  SegmentedControl,
-  Stack,
-  TagsInput,
-  Text,
-  Textarea,
-} from '@mantine/core';
+import { Button, Checkbox, Group, SegmentedControl, Stack, TagsInput, Text, Textarea } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useEditListing, useSetCriticality, useTagAssets } from '../../api/asset-changes.ts';
 import { assetCount, type AssetRow, CRITICALITIES, searchTags } from '../../api/assets.ts';
 import { CriticalityMark } from '../../parts/criticality-mark.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ListingPicker } from '../../parts/listing-picker.tsx';
 import { rulesOf } from './scope-rules.ts';
 
@@ -35,14 +26,14 @@ const TITLES: Readonly<Record<ChangeKind, string>> = {
 export function ChangeAssets({ kind, rows, onClose }: ChangeAssetsProps) {
   const Form = FORMS[kind];
   return (
-    <Modal opened onClose={onClose} title={TITLES[kind]} size="sm">
+    <Dialog onClose={onClose} title={TITLES[kind]} size="sm">
       <Stack gap="sm">
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
           {rows.length === 1 ? rows[0]?.location : `Of ${assetCount(rows.length)}.`}
         </Text>
         <Form rows={rows} onClose={onClose} />
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

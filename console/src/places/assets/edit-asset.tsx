@@ -1,9 +1,10 @@
-import { Alert, Button, Group, Modal, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { asset as assetOf } from '../../api/assets.ts';
 import { AssayError, type Asset } from '../../api/client.ts';
 import { type AssetEdit, useEditAsset } from '../../api/one-asset.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { errorText } from '../../parts/notices.tsx';
 
 interface EditAssetProps {
@@ -48,7 +49,7 @@ export function EditAsset({ asset, onClose }: EditAssetProps) {
     },
   });
   return (
-    <Modal opened onClose={onClose} title="Edit the asset" size="lg">
+    <Dialog onClose={onClose} title="Edit the asset" size="lg">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -104,6 +105,6 @@ export function EditAsset({ asset, onClose }: EditAssetProps) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, NativeSelect, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { Alert, Button, Group, NativeSelect, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -11,6 +11,7 @@ import {
   useChangeVulnerabilities,
 } from '../../api/vulnerability-changes.ts';
 import { counted } from '../../parts/counted.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { errorText } from '../../parts/notices.tsx';
 import { type Person, PersonPicker } from '../../parts/person-picker.tsx';
 import { SEVERITIES } from '../../parts/severity-mark.tsx';
@@ -46,7 +47,7 @@ export default function ChangeAll({ filter, total, onClose }: ChangeAllProps) {
   });
   const count = settled === wanted ? tried.data : undefined;
   return (
-    <Modal opened onClose={onClose} title={`Change all ${total.toLocaleString()} that match`}>
+    <Dialog onClose={onClose} title={`Change all ${total.toLocaleString()} that match`}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -100,7 +101,7 @@ export default function ChangeAll({ filter, total, onClose }: ChangeAllProps) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Stack, Text, Textarea, UnstyledButton } from '@mantine/core';
+import { Button, Group, Stack, Text, Textarea, UnstyledButton } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { statuses } from '../../api/vulnerabilities.ts';
 import { useChangeVulnerabilities } from '../../api/vulnerability-changes.ts';
 import { vulnerabilitiesText } from '../../parts/counted.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { errorText, tell } from '../../parts/notices.tsx';
 import { SEVERITIES, SeverityMark } from '../../parts/severity-mark.tsx';
 import { PersonPicker } from '../../parts/person-picker.tsx';
@@ -31,12 +32,12 @@ const TITLES: Readonly<Record<TriageKind, string>> = {
 export function Triage({ kind, ids, onClose }: TriageProps) {
   const Form = FORMS[kind];
   return (
-    <Modal opened onClose={onClose} title={TITLES[kind]} size="sm">
+    <Dialog onClose={onClose} title={TITLES[kind]} size="sm">
       <Stack gap="sm">
         {ids.length > 1 && <Text size="sm">Of {vulnerabilitiesText(ids.length)}.</Text>}
         <Form ids={ids} onClose={onClose} />
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 
