@@ -25,12 +25,17 @@ export function AttachedPicture({ vulnerability, id, alt }: AttachedPictureProps
   });
   if (error !== null) return <span>{alt} (the picture cannot be shown)</span>;
   if (data === undefined) return <Loader size="sm" aria-label={`Loading ${alt}`} />;
+  return <BlobPicture content={data} alt={alt} />;
+}
+
+/** A picture that is in memory. */
+export function BlobPicture({ content, alt }: { content: Blob; alt: string }) {
   return (
     <img
       alt={alt}
       ref={(image) => {
         if (image === null) return undefined;
-        image.src = URL.createObjectURL(data);
+        image.src = URL.createObjectURL(content);
         return () => URL.revokeObjectURL(image.src);
       }}
     />

@@ -1,8 +1,10 @@
 import { Anchor, Typography } from '@mantine/core';
+import { use } from 'react';
 import Markdown from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import { download } from '../api/attachments.ts';
-import { AttachedPicture } from './attached-picture.tsx';
+import { AttachedPicture, BlobPicture } from './attached-picture.tsx';
+import { PendingPictures } from './pending-pictures.ts';
 import classes from './markdown.module.css';
 
 interface TextProps {
@@ -13,6 +15,7 @@ interface TextProps {
 
 /** A text of the platform: CommonMark and tables; HTML in it is text, and no picture is loaded but an attachment. */
 export default function MarkdownText({ children, vulnerability }: TextProps) {
+  const pendingAt = use(PendingPictures);
   return (
     <Typography className={classes.text}>
       <Markdown
@@ -41,6 +44,8 @@ export default function MarkdownText({ children, vulnerability }: TextProps) {
             );
           },
           img({ src, alt }) {
+            const pending = pendingAt(String(src));
+            if (pending !== undefined) return <BlobPicture content={pending} alt={alt ?? ''} />;
             const id = attachmentOf(src);
             return id === undefined || vulnerability === undefined ? (
               <span>{alt === '' || alt === undefined ? 'picture' : alt}</span>
