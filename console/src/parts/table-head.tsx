@@ -1,5 +1,5 @@
 import { Checkbox, UnstyledButton, VisuallyHidden } from '@mantine/core';
-import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
+import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react';
 import type { List } from '../api/list.ts';
 import type { Choice, Column } from './table-column.ts';
 import classes from './rows-table.module.css';
@@ -17,7 +17,12 @@ export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) 
   const direction = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : undefined;
   if (name === undefined || onSort === undefined)
     return (
-      <div role="columnheader" className={classes.cell} title={column.about}>
+      <div
+        role="columnheader"
+        className={classes.cell}
+        title={column.about}
+        data-buttons={column.id === 'actions' || undefined}
+      >
         {header}
       </div>
     );
@@ -30,6 +35,8 @@ export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) 
         {header}
         {direction === 'ascending' && <IconArrowUp size={14} aria-hidden />}
         {direction === 'descending' && <IconArrowDown size={14} aria-hidden />}
+        {/* Without its name, a shape says that it is there. */}
+        {direction === undefined && hidesHeader && <IconArrowsSort size={14} aria-hidden />}
       </UnstyledButton>
     </div>
   );

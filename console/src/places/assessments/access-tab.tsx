@@ -40,7 +40,7 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
         cell: ({ banned, invite_url }) => (banned ? 'Banned' : invite_url == null ? 'Active' : 'Invited'),
       },
       {
-        id: 'remove',
+        id: 'actions',
         header: 'Actions',
         width: '64px',
         cell: (person) => (

@@ -192,7 +192,7 @@ function columnsOf(
       width: '96px',
       cell: (session) =>
         mayChange(session) && (
-          <Group gap={4} wrap="nowrap" justify="flex-end">
+          <Group gap={4} wrap="nowrap">
             {session.ended_at === null && (
               <Action
                 label="Stop"

@@ -181,7 +181,7 @@ function columnsOf(kind: TagKind, may: boolean, ask: (asked: Asked) => void): Co
     {
       id: 'name',
       header: 'Name',
-      width: 'minmax(120px, 1fr)',
+      width: 'minmax(110px, 1fr)',
       cell: ({ name }) => (
         <span title={name} dir="auto">
           {name}
@@ -191,7 +191,7 @@ function columnsOf(kind: TagKind, may: boolean, ask: (asked: Asked) => void): Co
     {
       id: 'count',
       header: 'On',
-      width: '140px',
+      width: '132px',
       cell: ({ key, count }) =>
         count === 0 ? (
           <Text span size="sm" c="dimmed">
@@ -206,7 +206,7 @@ function columnsOf(kind: TagKind, may: boolean, ask: (asked: Asked) => void): Co
     {
       id: 'actions',
       header: may ? 'Change' : '',
-      width: '96px',
+      width: '72px',
       cell: (tag) =>
         may &&
         (tag.editable ? (
@@ -229,7 +229,7 @@ function columnsOf(kind: TagKind, may: boolean, ask: (asked: Asked) => void): Co
             </ActionIcon>
           </Group>
         ) : (
-          <Text span size="sm" c="dimmed" title={FIXED}>
+          <Text span size="sm" c="dimmed" ml={6} title={FIXED}>
             Fixed<VisuallyHidden>: {FIXED}</VisuallyHidden>
           </Text>
         )),

@@ -103,7 +103,7 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
   {
     id: 'due',
     header: 'Due',
-    width: '118px',
+    width: '126px',
     sort: 'due_on',
     from: 1100,
     cell: (row) => {
