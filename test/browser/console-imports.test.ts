@@ -251,8 +251,21 @@ describeInBrowser('The imports of the console', () => {
     const nuclei = card(page, 'results.json');
     await nuclei.getByRole('button', { name: 'Import', exact: true }).click();
     await nuclei.getByText('Done').waitFor();
-    await page.goto('/imports?state=%5B%22succeeded%22%5D');
+    await page.goto('/imports');
     const grid = page.getByRole('grid', { name: 'Imports' });
+    await grid.getByRole('link', { name: 'results.json' }).first().waitFor();
+    // What was tried first is there for who asks for it, and says so on a phone as well.
+    expect(await grid.getByText('Dry run').count()).toBe(0);
+    await page.getByRole('checkbox', { name: 'Show dry runs' }).check();
+    await page.waitForURL('**/imports?dry_runs=true');
+    await page.setViewportSize({ width: 390, height: 800 });
+    await grid
+      .getByRole('row', { name: /results\.json.*Dry run/ })
+      .first()
+      .waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.goto('/imports?state=%5B%22succeeded%22%5D');
     await grid.getByRole('link', { name: 'results.json' }).first().waitFor();
     await page.goto('/imports?assessment_id=%5B%22acme-internal-2025%22%5D');
     await page.getByText('None matches').waitFor();
@@ -264,7 +277,7 @@ describeInBrowser('The imports of the console', () => {
     const dialog = page.getByRole('dialog', { name: 'Undo the import' });
     await expectAccessible(page, page.getByRole('dialog'));
     await dialog.getByRole('button', { name: 'Undo', exact: true }).click();
-    await page.getByRole('region', { name: 'Result' }).getByText('were taken away').waitFor();
+    await page.getByRole('region', { name: 'Result' }).getByText('taken away').waitFor();
   });
 
   it('ask who may not import hosts alone for an assessment first', async () => {

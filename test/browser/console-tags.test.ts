@@ -12,7 +12,8 @@ describeInBrowser('The tags of the console', () => {
     const page = await assay.enter('admin', '/tags', { refusals: [409] });
     const grid = page.getByRole('grid', { name: 'Tags of vulnerabilities' });
     await grid.getByText('PCI DSS').waitFor();
-    // What is fixed is not offered to be changed.
+    // What is fixed is not offered to be changed, and says why.
+    await grid.getByRole('row', { name: /PCI DSS .* nobody can rename or delete it/ }).waitFor();
     expect(await page.getByRole('button', { name: 'Delete PCI DSS' }).count()).toBe(0);
 
     await page.keyboard.press('n');
@@ -29,6 +30,16 @@ describeInBrowser('The tags of the console', () => {
     await grid.getByText('yearly review').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await grid.getByText('quarterly review').waitFor();
+
+    await page.getByRole('button', { name: 'Rename regression' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('seen before');
+    await page.keyboard.press('Enter');
+    await page.getByText('"regression" is now called "seen before".').waitFor();
+    await page.getByRole('button', { name: 'Delete seen before' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('The tag "seen before" was deleted.').waitFor();
+    // Of what is gone no name is given back.
+    await expect.poll(() => page.getByText('"regression" is now called').count()).toBe(0);
 
     await page.getByRole('searchbox').fill('authent');
     await page.waitForURL('**/tags?search=authent');

@@ -102,9 +102,45 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await page.getByLabel('Due before', { exact: true }).fill('2000-01-01');
     await page.getByText('None matches').waitFor();
     await page.keyboard.press('Escape');
+    const chip = page.getByRole('button', { name: 'Due before: Jan 1, 2000' });
+    expect(await chip.innerText()).toBe('Due before: Jan 1, 2000');
     await page.getByRole('button', { name: 'Remove all filters' }).click();
     await expect.poll(() => countFound(page)).toBe(all);
     expect(new URL(page.url()).search).toBe('');
+  });
+
+  it('say that they are late as long as they are open, at any width', async () => {
+    const late = /late by [\d,]+ days?/;
+    const of = (phase: string) => `${LIST}?sort=due_on&phase=%5B%22${phase}%22%5D`;
+    const page = await assay.enter('admin', of('open'), { viewport: { width: 1440, height: 900 } });
+    const first = rowsOf(page).first();
+    await first.getByText(late).waitFor();
+    await page.setViewportSize({ width: 390, height: 800 });
+    await first.getByText(late).waitFor();
+    await first.getByRole('link').click();
+    await page.getByRole('complementary', { name: 'Facts' }).getByText(late).waitFor();
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(of('closed'));
+    await rowsOf(page).first().waitFor();
+    expect(await gridOf(page).getByText(late).count()).toBe(0);
+  });
+
+  it('get tags in a dialog whose button stays free while choices are shown', async () => {
+    const page = await enter();
+    await page.keyboard.press('j');
+    await page.keyboard.press('t');
+    const dialog = page.getByRole('dialog', { name: 'Add tags' });
+    await dialog.getByText('A name that is new is created.').waitFor();
+    expect(await page.getByRole('option').count()).toBe(0);
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('option').first().waitFor();
+    await page.keyboard.press('Enter');
+    // The list stands open for more; a click on what it would cover has to reach the button.
+    await page.getByRole('option').first().waitFor();
+    await dialog.getByRole('button', { name: 'Add' }).click({ timeout: 3_000 });
+    await page.getByText(/: 1 vulnerability changed\.$/).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('1 vulnerability set back.').waitFor();
   });
 
   it('are seen again as they were, by a view that has a name', async () => {

@@ -36,8 +36,7 @@ export function MarkdownField({
           <Button
             size="compact-xs"
             variant="default"
-            aria-pressed={preview}
-            aria-label={`Preview of ${label.toLowerCase()}`}
+            aria-label={`${preview ? 'Write' : 'Preview of'} ${label.toLowerCase()}`}
             onClick={() => setPreview(!preview)}
           >
             {preview ? 'Write' : 'Preview'}

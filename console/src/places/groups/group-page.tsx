@@ -137,9 +137,9 @@ function DeleteGroup({ group, onClose }: { group: AssessmentGroup; onClose: () =
       onSave={() => remove.mutate(group, { onSuccess: () => void navigate({ to: '/groups' }) })}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        <b>{group.name}</b> goes for good, with its {counted(group.member_count, 'membership')};{' '}
-        {counted(group.assessment_count, 'assessment')} {noun(group.assessment_count, 'stays', 'stay')}{' '}
-        without a group. This cannot be undone.
+        <b>{group.name}</b> goes for good: {counted(group.member_count, 'membership')}{' '}
+        {noun(group.member_count, 'ends', 'end')}, and {counted(group.assessment_count, 'assessment')}{' '}
+        {noun(group.assessment_count, 'stays', 'stay')} without a group. This cannot be undone.
       </Text>
     </FormDialog>
   );
