@@ -203,36 +203,39 @@ function columnsOf(kind: TagKind, may: boolean, ask: (asked: Asked) => void): Co
           </Anchor>
         ),
     },
-    {
-      id: 'actions',
-      header: may ? 'Change' : '',
-      width: '72px',
-      cell: (tag) =>
-        may &&
-        (tag.editable ? (
-          <Group gap={2} wrap="nowrap">
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={`Rename ${tag.name}`}
-              onClick={() => ask({ what: 'rename', tag })}
-            >
-              <IconPencil size={16} aria-hidden />
-            </ActionIcon>
-            <ActionIcon
-              variant="subtle"
-              color="red"
-              aria-label={`Delete ${tag.name}`}
-              onClick={() => ask({ what: 'delete', tag })}
-            >
-              <IconTrash size={16} aria-hidden />
-            </ActionIcon>
-          </Group>
-        ) : (
-          <Text span size="sm" c="dimmed" ml={6} title={FIXED}>
-            Fixed<VisuallyHidden>: {FIXED}</VisuallyHidden>
-          </Text>
-        )),
-    },
+    ...(may ? [actionsColumn(ask)] : []),
   ];
+}
+
+function actionsColumn(ask: (asked: Asked) => void): Column<TagRow> {
+  return {
+    id: 'actions',
+    header: 'Change',
+    width: '72px',
+    cell: (tag) =>
+      tag.editable ? (
+        <Group gap={2} wrap="nowrap">
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={`Rename ${tag.name}`}
+            onClick={() => ask({ what: 'rename', tag })}
+          >
+            <IconPencil size={16} aria-hidden />
+          </ActionIcon>
+          <ActionIcon
+            variant="subtle"
+            color="red"
+            aria-label={`Delete ${tag.name}`}
+            onClick={() => ask({ what: 'delete', tag })}
+          >
+            <IconTrash size={16} aria-hidden />
+          </ActionIcon>
+        </Group>
+      ) : (
+        <Text span size="sm" c="dimmed" ml={6} title={FIXED}>
+          Fixed<VisuallyHidden>: {FIXED}</VisuallyHidden>
+        </Text>
+      ),
+  };
 }
