@@ -51,7 +51,8 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
           second={
             <span className={classes.title}>
               <StatusBadge name={row.status} flow={row.vulnerability_status.flow_type} />
-              <GoneMark of={row} /> <Late of={row} />
+              <GoneMark of={row} />
+              <Late of={row} />
             </span>
           }
         >
