@@ -84,7 +84,7 @@ export async function checkAccess(
     kind: identity.kind,
     userId: identity.userId,
     uid: identity.uid,
-    credentialId: identity.tokenId,
+    credentialId: identity.credentialId,
     organizationId: identity.organizationId,
     admin: identity.admin || identity.staff,
     staff: identity.staff,

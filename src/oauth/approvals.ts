@@ -57,8 +57,16 @@ async function grant(
   const act = actOf(request, now);
   const { userId, organizationId } = session;
   const clientId = target.client.id;
+  const sessionId = clientId === CONSOLE_CLIENT ? session.id : null;
   if (responseType === 'code') {
-    const code = { clientId, userId, organizationId, redirectUri: target.givenRedirectUri, scopes };
+    const code = {
+      clientId,
+      userId,
+      organizationId,
+      redirectUri: target.givenRedirectUri,
+      scopes,
+      sessionId,
+    };
     return db.write(async (tx) =>
       (await consented(tx)) === true
         ? { code: await issueCode(tx, act, { ...code, codeChallenge: codeChallenge ?? '' }) }

@@ -22,6 +22,7 @@ import {
   refreshTokenBySecret,
   takeRefreshToken,
 } from '../domain/tokens/refresh-tokens.ts';
+import { requireSession, SessionEnded } from '../domain/sign-in/sessions.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { formParameters, required } from './form-parameters.ts';
 import { OAuthError, type OAuthErrorCode } from './oauth-error.ts';
@@ -136,8 +137,12 @@ async function redeemCode({ context, client, parameters, act, now }: TokenReques
     .write(async (tx): Promise<Issued | undefined> => {
       if (!(await takeCode(tx, code, now))) return undefined;
       await storeAccessToken(tx, by, access);
-      // The session of its browser gives the console new ones.
-      if (client.id === CONSOLE_CLIENT) return { access };
+      if (client.id === CONSOLE_CLIENT) {
+        // After the token: whoever ends the session meanwhile waits, and finds what it has to end.
+        await requireSession(tx, found.grantId);
+        // The session of its browser gives the console new ones.
+        return { access };
+      }
       const { scopes, grantId } = found;
       const next = { ...access, scopes, grantId, grantExpiresAt: now + config.grantLifetime };
       return {
@@ -217,6 +222,7 @@ function requestedScopes(text: string | undefined): readonly Scope[] | undefined
 /** @param whenGone the code for an account that is banned or gone */
 function refuseWith(whenGone: OAuthErrorCode): (error: unknown) => never {
   return (error) => {
+    if (error instanceof SessionEnded) throw badGrant('code');
     if (!(error instanceof Failure)) throw error;
     if (error.kind === 'forbidden')
       throw new OAuthError('invalid_scope', 'The account or the client may hold none of the scopes.');

@@ -73,7 +73,7 @@ export function applicationsOf(server: TestServer) {
       codeChallenge: createHash('sha256').update(verifier).digest('base64url'),
       ...options,
     };
-    return { code: await db.write((tx) => issueCode(tx, act(), input)), verifier };
+    return { code: await db.write((tx) => issueCode(tx, act(), { sessionId: null, ...input })), verifier };
   };
 
   const redeem = (

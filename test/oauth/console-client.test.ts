@@ -142,6 +142,33 @@ describe('A token of the console', () => {
     expect(new URL((await visitor.get(request())).location ?? '').pathname).toBe('/sign-in');
   });
 
+  it('is not made of a code whose session ended meanwhile', async () => {
+    const { visitor } = await signedIn();
+    const code = new URL((await visitor.get(request())).location ?? '').searchParams.get('code') ?? '';
+    await signOut(visitor);
+    expect((await redeem(code)).body).toMatchObject({ error: 'invalid_grant' });
+  });
+
+  it('goes with all others of its session when its code is seen again', async () => {
+    const { visitor } = await signedIn();
+    const first = await tokenOf(visitor);
+    const code = new URL((await visitor.get(request())).location ?? '').searchParams.get('code') ?? '';
+    expect((await redeem(code)).status).toBe(200);
+    expect((await redeem(code)).body).toMatchObject({ error: 'invalid_grant' });
+    expect(await isRefused(first)).toBe(true);
+  });
+
+  it('is told of by its session alone, which names what is done with it', async () => {
+    const { account, visitor } = await signedIn();
+    const token = await tokenOf(visitor);
+    await tokenOf(visitor);
+    const body = { name: 'Made in the console' };
+    expect((await server.request('POST', '/v1/tokens', { token, body })).status).toBe(201);
+    const events = (await worldOf(server).auditEvents()).filter(({ user_id }) => user_id === account.id);
+    expect(events.map(({ action }) => action)).toEqual(['session.start', 'token.create']);
+    expect(events[1]?.credential_id).toBe(events[0]?.object_id);
+  });
+
   it('is not ended by a form that is not of its page', async () => {
     const { visitor } = await signedIn();
     const token = await tokenOf(visitor);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Account, type Act, actOfPerson } from '../../auth/callers.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
+import { keepingRows } from '../../db/portable.ts';
 import { prepare } from '../../db/prepared.ts';
 import { mayStartSession, signInStates, usablePassword } from '../people/sign-in-rule.ts';
 import { accountOf, holdAccount, RIGHTS, type RightsRow } from '../shared/accounts.ts';
@@ -104,11 +105,17 @@ export async function claimSignIn(
 }
 
 /**
- * To be called in a unit of work that is only good while the session lasts in which it was begun.
+ * To be called in a unit of work that is only good while the session lasts in which it was begun: it lasts until that is
+ * over.
  * @throws SessionEnded when it has ended
  */
 export async function requireSession(tx: Transaction, sessionId: string): Promise<void> {
-  const session = await tx.selectFrom('sessions').select('id').where('id', '=', sessionId).executeTakeFirst();
+  const session = await tx
+    .selectFrom('sessions')
+    .select('id')
+    .where('id', '=', sessionId)
+    .modifyEnd(keepingRows(tx))
+    .executeTakeFirst();
   if (session === undefined) throw new SessionEnded('The session ended while something was done in it.');
 }
 

@@ -9,6 +9,7 @@ import { prepareWrite } from '../../db/prepared.ts';
 import { SharedWrite } from '../../db/shared-write.ts';
 import { recordChanges } from '../shared/audit.ts';
 import { Failure, missing } from '../shared/failure.ts';
+import { CONSOLE_CLIENT } from './oauth-clients.ts';
 import { claimsOf, tokenAccount, type TokenAccount } from './token-accounts.ts';
 
 /** What an application was given. */
@@ -173,9 +174,11 @@ export async function storeAccessTokens(tx: Transaction, tokens: readonly TokenF
       grantId,
     ]),
   );
+  // The session that the console asks in is told of, and names whatever is done by these (ADR 83).
+  const told = stored.filter(({ signed }) => signed.clientId !== CONSOLE_CLIENT);
   await recordChanges(
     tx,
-    stored.map(({ act, signed, scopes }) => {
+    told.map(({ act, signed, scopes }) => {
       const { id, userId, clientId, grantId, organizationId, expiresAt } = signed;
       const after = {
         user: userId,

@@ -19,6 +19,8 @@ export interface NewCode {
   scopes: readonly Scope[];
   /** S256 (RFC 7636, section 4.2). */
   codeChallenge: string;
+  /** Of the console, the session that it is asked in, of which the audit log tells; `null` for what was approved by itself. */
+  sessionId: string | null;
 }
 
 /**
@@ -27,7 +29,7 @@ export interface NewCode {
  */
 export async function issueCode(tx: Transaction, act: Act, input: NewCode): Promise<string> {
   const code = newSecret();
-  const grantId = randomUUID();
+  const grantId = input.sessionId ?? randomUUID();
   const scopes = input.scopes.join(' ');
   await tx
     .insertInto('oauth_codes')
@@ -42,6 +44,7 @@ export async function issueCode(tx: Transaction, act: Act, input: NewCode): Prom
       expires_at: act.now + LIFETIME,
     })
     .execute();
+  if (input.sessionId !== null) return code;
   await recordChange(tx, act, {
     action: 'grant.create',
     object: ['grant', grantId],

@@ -23,6 +23,7 @@ import {
   recordTokenUse,
   type TokenUse,
 } from './credentials.ts';
+import { CONSOLE_CLIENT } from './oauth-clients.ts';
 
 /** Counted one by one: what has a largest number of entries takes the memory for all of them at once. */
 const MAX_TOKENS = 50_000;
@@ -37,6 +38,8 @@ export interface Identity extends Account {
   /** An application that acts as an account of its own, or whoever else has the token. */
   kind: 'user' | 'client';
   tokenId: string;
+  /** What the audit log calls it: of the console, the session that it came by. */
+  credentialId: string;
   userId: number;
   uid: string;
   emailKey: string;
@@ -240,6 +243,10 @@ function toIdentity(credential: Credential): Identity {
   return {
     kind: credential.clientId !== null && credential.grantId === null ? 'client' : 'user',
     tokenId: credential.tokenId,
+    credentialId:
+      credential.clientId === CONSOLE_CLIENT && credential.grantId !== null
+        ? credential.grantId
+        : credential.tokenId,
     userId: credential.userId,
     uid: credential.uid,
     emailKey: credential.emailKey,
