@@ -146,6 +146,10 @@ it('lists vulnerabilities', async () => {
         value: '2026-11-21T10:34:00Z',
         fits: ({ created_at: at }) => at >= '2026-11-21T10:34:00.000Z',
       },
+      'filter[created_until]': {
+        value: '2026-11-21T10:34:00Z',
+        fits: ({ created_at: at }) => at < '2026-11-21T10:34:00.000Z',
+      },
     },
     orders: {
       resolved_at: ({ resolved_at: at }) => at,

@@ -37,6 +37,7 @@ export const VULNERABILITY_FILTERS = {
   updatedSince: 'Changed at this moment or later.',
   updatedWithin: 'Changed in the last so many seconds.',
   createdSince: 'Reported at this moment or later.',
+  createdUntil: 'Reported before this moment.',
 };
 
 const declareListVulnerabilities = (context: Context) =>

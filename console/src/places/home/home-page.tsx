@@ -18,13 +18,25 @@ const DaysChart = lazy(() => import('./days-chart.tsx'));
 /** The phases that are not closed. */
 const OPEN: VulnerabilitySearch = { phase: ['new', 'open'] };
 const OLDEST: VulnerabilitySearch = { ...OPEN, sort: 'resolved_at' };
+/** Each with the days that it begins and ends with. */
 const AGES = [
-  ['days_7', 'Up to a week'],
-  ['days_30', 'Up to a month'],
-  ['days_90', 'Up to 3 months'],
-  ['older', 'Older'],
+  ['days_7', 'Up to a week', 0, 7],
+  ['days_30', 'Up to a month', 7, 30],
+  ['days_90', 'Up to 3 months', 30, 90],
+  ['older', 'Older', 90, undefined],
 ] as const;
 const DAY = 86_400_000;
+
+/** @returns those that are open and were reported so many days ago, counted as the server does, from midnight (UTC) */
+function ofAge(from: number, to: number | undefined): VulnerabilitySearch {
+  const begin = (days: number) =>
+    new Date((Math.floor(Date.now() / DAY) - days + 1) * DAY).toISOString().replace('.000', '');
+  return {
+    ...OPEN,
+    ...(to === undefined ? {} : { created_since: begin(to) }),
+    ...(from === 0 ? {} : { created_until: begin(from) }),
+  };
+}
 /** What is due within this many days is shown as due. */
 const DUE_WITHIN = 7;
 
@@ -106,7 +118,9 @@ function Open() {
         }
       >
         {shown(({ open_by_age }, whole) =>
-          AGES.map(([age, label]) => <Bar key={age} label={label} count={open_by_age[age]} total={whole} />),
+          AGES.map(([age, label, from, to]) => (
+            <Bar key={age} label={label} count={open_by_age[age]} total={whole} search={ofAge(from, to)} />
+          )),
         )}
       </Card>
     </>
@@ -212,25 +226,19 @@ interface BarProps {
   severity?: string;
   count: number;
   total: number;
-  /** Where the count leads; absent where no search finds just these. */
-  search?: VulnerabilitySearch;
+  /** Where it leads. */
+  search: VulnerabilitySearch;
 }
 
 function Bar({ label, severity, count, total, search }: BarProps) {
   return (
-    <Group gap="sm" wrap="nowrap" className={classes.bar}>
+    <Link to="/vulnerabilities" search={search} className={classes.bar}>
       <span className={classes.label}>{label}</span>
       <span className={classes.track} data-severity={severity} aria-hidden>
         <span style={{ width: `${total === 0 ? 0 : (100 * count) / total}%` }} />
       </span>
-      {search === undefined ? (
-        <span className={classes.number}>{count.toLocaleString()}</span>
-      ) : (
-        <Link to="/vulnerabilities" search={search} className={classes.number}>
-          {count.toLocaleString()}
-        </Link>
-      )}
-    </Group>
+      <span className={classes.number}>{count.toLocaleString()}</span>
+    </Link>
   );
 }
 

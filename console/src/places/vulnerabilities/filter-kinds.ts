@@ -159,6 +159,7 @@ export function useFilterKinds(): readonly FilterKind[] {
     },
     { name: 'due_until', label: 'Due before', options: 'day' },
     { name: 'created_since', label: 'Reported since', options: 'day' },
+    { name: 'created_until', label: 'Reported before', options: 'day' },
     { name: 'updated_since', label: 'Changed since', options: 'day' },
   ];
 }

@@ -18,7 +18,7 @@ const NUMBERS = [
   'id',
 ] as const;
 const TEXTS = ['tag', 'assessment_id', 'asset_uid', 'source', 'cve'] as const;
-const DATES = ['due_until', 'updated_since', 'created_since'] as const;
+const DATES = ['due_until', 'updated_since', 'created_since', 'created_until'] as const;
 const PHASES = ['new', 'open', 'closed'] as const;
 const RETESTS = ['requested', 'verified', 'failed', 'blocked', 'cancelled'] as const;
 
@@ -61,7 +61,7 @@ export function filterOf(name: string, values: readonly string[]): AddressChange
   const isOne = (DATES as readonly string[]).includes(name);
   const value = isOne ? values[0] : values.map((one) => (isNumber(name) ? Number(one) : one));
   if (values.length === 0 || value === undefined) return { [name]: undefined };
-  // The two that are moments begin with the day, where one is.
+  // Those that are moments begin with the day, where one is.
   if (isOne && name !== 'due_until' && !String(value).includes('T'))
     return { [name]: new Date(`${String(value)}T00:00`).toISOString() };
   return { [name]: value };
