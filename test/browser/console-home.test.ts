@@ -4,6 +4,8 @@ import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
 import { useConsole } from '../harness/console.ts';
 import { worldOf } from '../harness/world.ts';
 
+const numberIn = (text: string | null) => Number(/\d+$/.exec(text ?? '')?.[0]);
+
 describeInBrowser('The first page of the console', () => {
   const assay = useConsole();
   const open = useBrowser();
@@ -12,7 +14,8 @@ describeInBrowser('The first page of the console', () => {
     const page = await assay.enter('admin', '/');
     const severities = page.locator('section', { hasText: 'Open by severity' });
     const critical = severities.getByRole('link').first();
-    const count = Number(await critical.textContent());
+    expect(await critical.textContent()).toMatch(/^Critical/);
+    const count = numberIn(await critical.textContent());
     expect(count).toBeGreaterThan(0);
     await page.getByText(/were reported and .* closed/).waitFor({ state: 'attached' });
     const ages = page.locator('section', { hasText: 'How long they have been open' });
@@ -20,6 +23,15 @@ describeInBrowser('The first page of the console', () => {
     await critical.click();
     await page.waitForURL('**/vulnerabilities?phase=*');
     await page.getByText(`${count} found`).waitFor();
+    for (const age of ['Up to a month', 'Older']) {
+      await page.goBack();
+      const link = ages.getByRole('link', { name: age });
+      const old = numberIn(await link.textContent());
+      expect(old).toBeGreaterThan(0);
+      await link.click();
+      await page.waitForURL(/created_until/);
+      await page.getByText(`${old} found`).waitFor();
+    }
     await page.goBack();
     await ages.getByRole('link', { name: 'Oldest first' }).click();
     await page.waitForURL(/sort=resolved_at/);
@@ -57,9 +69,9 @@ describeInBrowser('The first page of the console', () => {
     await page.getByText(/^[1-9]\d* found$/).waitFor();
   });
 
-  it('says in a new organization what to do first, and to whom it is of no use not what only admins may', async () => {
+  it('says in a new organization what to do first, and to who has access to nothing whom to ask', async () => {
     const world = worldOf(assay.server());
-    const { uid } = await world.organization();
+    const { uid, name: organization } = await world.organization();
     const admin = await world.account({ organization: uid, admin: true });
     const page = await open(assay.server().origin);
     await page.goto('/');
@@ -77,10 +89,18 @@ describeInBrowser('The first page of the console', () => {
     const other = await open(assay.server().origin);
     await other.goto('/');
     await signIn(other, member);
-    await other.getByRole('heading', { name: 'Nothing has been found yet' }).waitFor();
-    await expect
-      .poll(() => other.getByRole('main').getByRole('listitem').getByRole('link').allTextContents())
-      .toEqual(['Add what is tested', 'Import a report']);
+    const none = other.getByRole('heading', { name: 'You have access to no assessment yet' });
+    await none.waitFor();
+    await other.getByText(`Ask an admin of ${organization} to give ${member.email} access`).waitFor();
+    await expectAccessible(other);
+    await other.goto('/imports');
+    await none.waitFor();
+    expect(await other.getByRole('main').getByRole('button').allTextContents()).toEqual(['Look again']);
+    const assessment = await world.assessment(uid);
+    await world.access(assessment.uid, member.id);
+    await other.getByRole('button', { name: 'Look again' }).click();
+    await none.waitFor({ state: 'detached' });
+    await other.getByText('No imports yet').waitFor();
   });
 
   it('shows the rest where a part cannot be read, and reads it when told to', async () => {

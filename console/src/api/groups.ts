@@ -141,11 +141,11 @@ export function useMayOperate(groupId: number | null | undefined): boolean {
   return who?.admin === true || (asks && data);
 }
 
-/** Whether whoever is signed in may create assessments: admins, and who has such a role in a group. */
-export function useMayCreate(): boolean {
+/** Whether whoever is signed in may create assessments: admins, and who has such a role in a group; `undefined` until that is known. */
+function useCreates(): boolean | undefined {
   const { data: who } = useQuery(whoAmI);
   const asks = who !== undefined && who.admin !== true;
-  const { data = false } = useQuery({
+  const { data } = useQuery({
     queryKey: ['groups-to-create-in'],
     async queryFn({ signal }) {
       const query = { 'page[size]': 200 };
@@ -156,5 +156,15 @@ export function useMayCreate(): boolean {
     enabled: asks,
     staleTime: 60_000,
   });
-  return who?.admin === true || (asks && data);
+  return asks ? data : who?.admin;
+}
+
+/** The same, where what is not known yet is not offered. */
+export const useMayCreate = (): boolean => useCreates() === true;
+
+/** Whether whoever is signed in has access to no assessment, and may begin none. */
+export function useReachesNothing(): boolean {
+  const { data: who } = useQuery(whoAmI);
+  const creates = useCreates();
+  return who !== undefined && who.admin !== true && who.assessment_ids.length === 0 && creates === false;
 }

@@ -25,11 +25,13 @@ import {
   IconUsersGroup,
 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useNavigate, useRouter } from '@tanstack/react-router';
+import { Link, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { useReachesNothing } from '../api/groups.ts';
 import { sendSignOut } from '../session/sign-out.ts';
 import { whoAmI } from '../session/who.ts';
 import { Mark } from './mark.tsx';
+import { NoAccess } from './no-access.tsx';
 import { Renewal } from './renewal.tsx';
 import classes from './shell.module.css';
 import { useShortcuts } from './shortcuts.tsx';
@@ -95,7 +97,7 @@ export function Shell() {
         </nav>
       </Drawer>
       <main id="content" className={classes.main} tabIndex={-1}>
-        <Outlet />
+        <Content />
       </main>
       <Renewal />
     </div>
@@ -106,6 +108,19 @@ export function Shell() {
 function usePlaces() {
   const { data: who } = useQuery(whoAmI);
   return PLACES.filter((place) => !('admin' in place) || who?.admin === true);
+}
+
+/** Places that have something for who reaches no assessment as well. */
+const ALWAYS = ['/tags', '/groups', '/people', '/audit'];
+
+/** The place where one is. */
+function Content() {
+  const reachesNothing = useReachesNothing();
+  const begin = useLocation({ select: ({ pathname }) => `/${pathname.split('/')[1]}` });
+  const place = PLACES.find(({ to }) => to === begin);
+  if (reachesNothing && place !== undefined && !ALWAYS.includes(begin))
+    return <NoAccess title={place.label} />;
+  return <Outlet />;
 }
 
 /** Whoever went to another place by keys or with a screen reader is at its content, not at the link that led there. */

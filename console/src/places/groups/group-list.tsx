@@ -124,7 +124,7 @@ export function GroupList() {
             <Empty title="No groups yet" action={create}>
               {isAdmin
                 ? 'A group holds assessments that belong together, and the people who plan and run them. Create the first one.'
-                : 'Groups that you are made a member of stand here.'}
+                : 'You are a member of no group. An admin of your organization makes you one; until then there is nothing to do here.'}
             </Empty>
           )
         }
