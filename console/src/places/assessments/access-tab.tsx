@@ -9,6 +9,7 @@ import { Empty } from '../../parts/empty.tsx';
 import { PersonLink } from '../../parts/person-link.tsx';
 import { RowsTable } from '../../parts/rows-table.tsx';
 import type { Column } from '../../parts/table-column.ts';
+import { TwoLines } from '../../parts/two-lines.tsx';
 import { SearchedSelect } from '../../parts/searched-select.tsx';
 import classes from './assessment-page.module.css';
 
@@ -24,6 +25,13 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
         header: 'Name',
         width: 'minmax(100px, 1fr)',
         cell: (person) => <PersonLink person={person} />,
+        narrow: {
+          cell: (person) => (
+            <TwoLines second={<bdi>{person.email}</bdi>}>
+              <PersonLink person={person} />
+            </TwoLines>
+          ),
+        },
       },
       {
         id: 'email',

@@ -154,9 +154,9 @@ function Parts({ assessment }: { assessment: VersionedAssessment }) {
   const navigate = useNavigate({ from: '/assessments/$uid' });
   const { data: who } = useQuery(whoAmI);
   const isAdmin = who?.admin === true;
-  const all: readonly { value: AssessmentTab; label: string; shown?: boolean }[] = [
-    { value: 'vulnerabilities', label: `Vulnerabilities (${vulnerability_count.toLocaleString()})` },
-    { value: 'assets', label: `Scope (${asset_count.toLocaleString()})` },
+  const all: readonly { value: AssessmentTab; label: string; count?: number; shown?: boolean }[] = [
+    { value: 'vulnerabilities', label: 'Vulnerabilities', count: vulnerability_count },
+    { value: 'assets', label: 'Scope', count: asset_count },
     { value: 'hours', label: 'Hours' },
     { value: 'people', label: 'People', shown: isAdmin },
   ];
@@ -172,9 +172,10 @@ function Parts({ assessment }: { assessment: VersionedAssessment }) {
       }
     >
       <Tabs.List mb="sm">
-        {tabs.map(({ value, label }) => (
+        {tabs.map(({ value, label, count }) => (
           <Tabs.Tab key={value} value={value}>
             {label}
+            {count !== undefined && <span className={classes.count}> ({count.toLocaleString()})</span>}
           </Tabs.Tab>
         ))}
       </Tabs.List>

@@ -16,6 +16,7 @@ import { errorText } from '../../parts/notices.tsx';
 import { RowsTable } from '../../parts/rows-table.tsx';
 import type { Column } from '../../parts/table-column.ts';
 import { Time } from '../../parts/time.tsx';
+import { TwoLines } from '../../parts/two-lines.tsx';
 import { whoAmI } from '../../session/who.ts';
 import classes from './assessment-page.module.css';
 import { SessionForm } from './session-form.tsx';
@@ -33,15 +34,18 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
   const { start, stop, remove } = useSessionChanges(uid);
   const mine = running.find(({ tester }) => tester.id === who?.id);
   const { mutate: end } = stop;
-  const columns = useMemo(
-    () =>
-      columnsOf((session) => who?.admin === true || session.tester.id === who?.id, {
-        onStop: end,
-        onEdit: (session) => setAsked({ kind: 'edit', session }),
-        onDelete: (session) => setAsked({ kind: 'delete', session }),
-      }),
-    [who, end],
+  // Where none of them is one's own, there is nothing to do in the column.
+  const hasActions = Array.from({ length: list.loaded }, (_, index) => list.at(index)).some(
+    (session) => who?.admin === true || (session !== undefined && session.tester.id === who?.id),
   );
+  const columns = useMemo(() => {
+    const all = columnsOf((session) => who?.admin === true || session.tester.id === who?.id, {
+      onStop: end,
+      onEdit: (session) => setAsked({ kind: 'edit', session }),
+      onDelete: (session) => setAsked({ kind: 'delete', session }),
+    });
+    return hasActions ? all : all.filter(({ id }) => id !== 'actions');
+  }, [who, end, hasActions]);
   return (
     <Stack gap="sm">
       <Group justify="space-between">
@@ -158,6 +162,11 @@ function columnsOf(
       header: 'Tester',
       width: 'minmax(80px, 1fr)',
       cell: ({ tester }) => <span title={tester.email}>{tester.name ?? tester.email}</span>,
+      narrow: {
+        cell: ({ tester, started_at }) => (
+          <TwoLines second={<Time at={started_at} exact />}>{tester.name ?? tester.email}</TwoLines>
+        ),
+      },
     },
     {
       id: 'started',

@@ -15,6 +15,7 @@ import { Place } from '../../parts/place.tsx';
 import { RowsTable } from '../../parts/rows-table.tsx';
 import type { Column } from '../../parts/table-column.ts';
 import { Time } from '../../parts/time.tsx';
+import { TwoLines } from '../../parts/two-lines.tsx';
 import { whoAmI } from '../../session/who.ts';
 import { AddMembers } from './add-members.tsx';
 import { GroupForm } from './group-form.tsx';
@@ -32,6 +33,9 @@ const COLUMNS: readonly Column<GroupMember>[] = [
     header: 'Name',
     width: 'minmax(100px, 1fr)',
     cell: (member) => <span title={nameOf(member)}>{nameOf(member)}</span>,
+    narrow: {
+      cell: (member) => <TwoLines second={<bdi>{member.userEmail}</bdi>}>{nameOf(member)}</TwoLines>,
+    },
   },
   {
     id: 'email',

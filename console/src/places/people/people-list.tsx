@@ -16,6 +16,7 @@ import { Place } from '../../parts/place.tsx';
 import { RowsTable } from '../../parts/rows-table.tsx';
 import type { Column } from '../../parts/table-column.ts';
 import { Time } from '../../parts/time.tsx';
+import { TwoLines } from '../../parts/two-lines.tsx';
 import { whoAmI } from '../../session/who.ts';
 import { InvitePerson } from './invite-person.tsx';
 import { PersonMark } from './person-mark.tsx';
@@ -36,6 +37,13 @@ const COLUMNS: readonly Column<ListedUser>[] = [
     header: 'Name',
     width: 'minmax(110px, 1fr)',
     cell: (person) => <PersonLink person={person} />,
+    narrow: {
+      cell: (person) => (
+        <TwoLines second={<bdi>{person.email}</bdi>}>
+          <PersonLink person={person} />
+        </TwoLines>
+      ),
+    },
   },
   {
     id: 'email',
