@@ -45,6 +45,23 @@ describeInBrowser('The audit log of the console', () => {
     await expectAccessible(page);
   });
 
+  it('names what was changed, and leads to it, by one request for all of a page', async () => {
+    const requests: string[] = [];
+    const page = await assay.enter('admin', '/');
+    page.on('request', (request) => {
+      if (request.url().includes('/v1/vulnerabilities?')) requests.push(request.url());
+    });
+    await page.goto('/audit?action=%5B%22vulnerability.update%22%2C%22comment.create%22%5D');
+    const grid = page.getByRole('grid', { name: 'Events' });
+    await grid.getByText('comment of vulnerability').first().waitFor();
+    const object = grid.getByRole('row').nth(1).getByRole('link');
+    await expect.poll(() => object.textContent()).toMatch(/[a-z]/);
+    expect(requests).toHaveLength(1);
+    const title = (await object.textContent()) ?? '';
+    await object.click();
+    await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+  });
+
   it('is saved as a file of all that match', async () => {
     const page = await assay.enter('admin', '/audit?action=%5B%22vulnerability.update%22%5D');
     for (const [form, name] of [

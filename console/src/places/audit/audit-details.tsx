@@ -4,6 +4,7 @@ import type { AuditEvent } from '../../api/client.ts';
 import { Time } from '../../parts/time.tsx';
 import type { AuditChange } from './search.ts';
 import classes from './audit-details.module.css';
+import { ObjectOfEvent } from './event-object.tsx';
 import { actorText, differences } from './event-words.ts';
 
 interface AuditDetailsProps {
@@ -20,7 +21,7 @@ export function AuditDetails({ event, onFilter, onClose }: AuditDetailsProps) {
     ['When', <Time key="at" at={event.at} exact />],
     ['By', actorText(actor)],
     ['From', event.address],
-    ['Object', `${object_type} ${object_id ?? ''}`],
+    ['Object', <ObjectOfEvent key="object" event={event} />],
     ['Organization', event.organization_uid],
     ['Credential', event.credential_id],
     ['Request', request_id],

@@ -16,6 +16,7 @@ import { TwoLines } from '../../parts/two-lines.tsx';
 import { Time } from '../../parts/time.tsx';
 import { whoAmI } from '../../session/who.ts';
 import { AuditDetails } from './audit-details.tsx';
+import { ObjectOfEvent } from './event-object.tsx';
 import { actorText } from './event-words.ts';
 import { FILTER_KINDS } from './filter-kinds.ts';
 import type { AuditAddress, AuditChange } from './search.ts';
@@ -40,13 +41,9 @@ const COLUMNS: readonly Column<AuditEvent>[] = [
   {
     id: 'object',
     header: 'Object',
-    width: 'minmax(120px, 1.2fr)',
+    width: 'minmax(120px, 1.6fr)',
     from: 640,
-    cell: ({ object_type, object_id }) => (
-      <span title={`${object_type} ${object_id ?? ''}`}>
-        {object_type} {object_id}
-      </span>
-    ),
+    cell: (event) => <ObjectOfEvent event={event} />,
   },
   {
     id: 'actor',
