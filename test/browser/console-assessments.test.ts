@@ -207,13 +207,11 @@ describeInBrowser('The assessments of the console', () => {
     await grid.getByText('Never').waitFor();
     await page.getByRole('button', { name: 'Undo' }).last().click();
     await grid.getByText('Not on Fridays · No load tests').waitFor();
-    // One that is in scope already comes with its rules, and Undo gives these back.
+    // One that is in scope already gets other rules, and Undo gives its own back.
     await page.getByRole('button', { name: 'Add to the scope' }).click();
-    await choose(page, 'Asset', '10.20.0.10', '10.20.0.10');
-    const rules = page.getByRole('textbox', { name: 'Rules' });
-    await expect.poll(() => rules.inputValue()).toBe('Not on Fridays\nNo load tests');
-    await rules.fill('Never');
-    await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click();
+    await choose(page, 'Asset', '10.20.0.10', '10.20.0.10 (in scope)');
+    await page.getByRole('textbox', { name: 'Rules' }).fill('Never');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add 1 asset' }).click();
     await grid.getByText('Never').waitFor();
     await page.getByRole('button', { name: 'Undo' }).last().click();
     await grid.getByText('Not on Fridays · No load tests').waitFor();
@@ -221,6 +219,37 @@ describeInBrowser('The assessments of the console', () => {
     await page.getByText('Nothing is in scope yet').waitFor();
     await page.getByRole('button', { name: 'Undo' }).last().click();
     await grid.getByText('Not on Fridays · No load tests').waitFor();
+  });
+
+  it('get many assets into their scope at once, each with a result, and out again', async () => {
+    const page = await assay.enter('admin', '/assessments');
+    await create(page, 'Many', 'many');
+    await page.getByRole('tab', { name: /^Scope/ }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add to the scope' });
+    const add = () => page.getByRole('button', { name: 'Add to the scope' }).click();
+    await add();
+    await choose(page, 'Asset', '10.20.0.10', '10.20.0.10');
+    await choose(page, 'Asset', '10.20.1.100', '10.20.1.100');
+    await page.getByRole('button', { name: 'Leave out 10.20.1.100' }).click();
+    await dialog
+      .getByLabel('Hosts and URLs')
+      .fill('10.20.0.10\n10.20.1.101\nnew.example.test, Brand new\n10.0.0.0/8\n');
+    await dialog.getByText('3 assets found in it. Line 4: 10.0.0.0/8 is a network').waitFor();
+    await expectAccessible(page, dialog);
+    await dialog.getByRole('button', { name: 'Add 3 assets' }).click();
+    await dialog.getByText('Refused: 1 · In scope: 3').waitFor();
+    await dialog.getByRole('row', { name: '10.0.0.0/8 Refused: It is a network' }).waitFor();
+    await expectAccessible(page, dialog);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByRole('tab', { name: 'Scope (3)' }).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await page.getByText('Nothing is in scope yet').waitFor();
+    await add();
+    await dialog.getByLabel('Hosts and URLs').fill('new.example.test\nnone.example.test');
+    await dialog.getByLabel('Create those that are no assets yet').uncheck();
+    await dialog.getByRole('button', { name: 'Add 2 assets' }).click();
+    await dialog.getByText('Refused: 1 · In scope: 1').waitFor();
+    await dialog.getByRole('row', { name: 'none.example.test Refused: There is no such asset.' }).waitFor();
   });
 
   it('are opened to people, and closed again', async () => {

@@ -1,5 +1,6 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { AdditionResult, GroupMember, RemovalResult } from '../../../client/src/description.ts';
+import type { Outcome } from '../parts/outcomes.tsx';
 import { api } from './client.ts';
 import { type List, useList } from './list.ts';
 
@@ -82,14 +83,6 @@ export interface BatchPerson {
   name: string;
 }
 
-/** What became of one person of a batch. */
-export interface BatchOutcome {
-  name: string;
-  outcome: 'done' | 'already' | 'refused';
-  /** In words: why somebody was refused. */
-  why?: string;
-}
-
 const REASONS: Readonly<Record<string, string>> = {
   user_not_found: 'There is no such person in the organization.',
   user_not_in_org: 'They belong to another organization.',
@@ -99,7 +92,7 @@ const REASONS: Readonly<Record<string, string>> = {
 function outcomeOf(
   { name }: BatchPerson,
   { status, errorCode, errorDetail }: AdditionResult | RemovalResult,
-): BatchOutcome {
+): Outcome {
   if (status === 'noop') return { name, outcome: 'already' };
   if (status !== 'error') return { name, outcome: 'done' };
   return { name, outcome: 'refused', why: REASONS[errorCode ?? ''] ?? errorDetail ?? 'The server refused.' };
@@ -119,8 +112,8 @@ export function useMemberBatches(id: number) {
   };
   return {
     /** Makes people members, or gives members another role. */
-    async add(people: readonly (BatchPerson & { role: GroupRole })[]): Promise<BatchOutcome[]> {
-      const outcomes: BatchOutcome[] = [];
+    async add(people: readonly (BatchPerson & { role: GroupRole })[]): Promise<Outcome[]> {
+      const outcomes: Outcome[] = [];
       try {
         for (const batch of batches(people)) {
           const members = batch.map(({ userUid, role }) => ({ userUid, role }));
@@ -132,8 +125,8 @@ export function useMemberBatches(id: number) {
       }
       return outcomes;
     },
-    async remove(people: readonly BatchPerson[]): Promise<BatchOutcome[]> {
-      const outcomes: BatchOutcome[] = [];
+    async remove(people: readonly BatchPerson[]): Promise<Outcome[]> {
+      const outcomes: Outcome[] = [];
       try {
         for (const batch of batches(people)) {
           const body = { userUids: batch.map(({ userUid }) => userUid) };

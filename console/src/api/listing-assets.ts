@@ -37,7 +37,6 @@ export function useScope(uid: string, search: string): List<ScopeAsset> {
 /** What becomes of one asset in the scope: these rules, or `null` where it leaves the scope. */
 export interface ScopeChange {
   asset: { assetUid: string; location: string };
-  /** Absent of one that was not in the scope. */
   former: readonly string[] | null;
   rules: readonly string[] | null;
 }
@@ -69,10 +68,8 @@ export function useChangeScope(uid: string) {
   return useMutation({
     mutationFn: send,
     onSuccess(_none, change) {
-      const { asset, former, rules } = change;
-      const what =
-        rules === null ? 'is out of scope' : former === null ? 'is in scope' : 'has these rules now';
-      tell(`${asset.location} ${what}.`, { undo: () => void undo(change) });
+      const what = change.rules === null ? 'is out of scope' : 'has these rules now';
+      tell(`${change.asset.location} ${what}.`, { undo: () => void undo(change) });
     },
   });
 }

@@ -5,7 +5,8 @@ import { batches } from './asset-changes.ts';
 import { api, AssayError } from './client.ts';
 import type { NewAsset } from '../../../client/src/description.ts';
 
-type Located = Pick<NewAsset, 'assetType' | 'name'> & { location: string };
+/** What a pasted line names. */
+export type Located = Pick<NewAsset, 'assetType' | 'name'> & { location: string };
 
 /** Up to so many names and URLs are asked for one by one; of more the list is read instead. */
 const SINGLY = 40;

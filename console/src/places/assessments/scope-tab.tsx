@@ -4,24 +4,22 @@ import { IconPencil, IconPlus, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { api, type Assessment } from '../../api/client.ts';
+import type { Assessment } from '../../api/client.ts';
 import { ASSET_TYPES } from '../../api/assets.ts';
-import { type ScopeAsset, type ScopeChange, useChangeScope, useScope } from '../../api/listing-assets.ts';
+import { type ScopeAsset, useChangeScope, useScope } from '../../api/listing-assets.ts';
 import { CriticalityMark } from '../../parts/criticality-mark.tsx';
 import { Empty } from '../../parts/empty.tsx';
-import type { Option } from '../../parts/filter-kind.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { errorText, tellError } from '../../parts/notices.tsx';
 import { RowsTable } from '../../parts/rows-table.tsx';
 import type { Column } from '../../parts/table-column.ts';
-import { SearchedSelect } from '../../parts/searched-select.tsx';
 import { whoAmI } from '../../session/who.ts';
+import { rulesOf as rulesIn } from '../assets/scope-rules.ts';
+import { AddToScope } from './add-to-scope.tsx';
 import classes from './assessment-page.module.css';
 
 /** The scopes of operation 11. */
 const WRITING = new Set(['asset_gw', 'asset_client_ow', 'asset_boss_ow', 'asset_client_lw', 'asset_boss_lw']);
-
-type Asked = { kind: 'add' } | { kind: 'rules'; asset: ScopeAsset };
 
 /** The assets that an assessment covers, with their rules in it (operations 79 and 11). */
 export function ScopeTab({ assessment: { uid, organization_uid } }: { assessment: Assessment }) {
@@ -30,14 +28,14 @@ export function ScopeTab({ assessment: { uid, organization_uid } }: { assessment
   const list = useScope(uid, search);
   const { data: who } = useQuery(whoAmI);
   const mayWrite = who?.scopes.some((scope) => WRITING.has(scope)) === true;
-  const [asked, setAsked] = useState<Asked>();
+  const [asked, setAsked] = useState<'add' | ScopeAsset>();
   const { mutate } = useChangeScope(uid);
   const columns = useMemo(
     () =>
       columnsOf(
         mayWrite
           ? {
-              onRules: (asset) => setAsked({ kind: 'rules', asset }),
+              onRules: setAsked,
               onRemove: (asset) =>
                 mutate(
                   { asset, former: rulesOf(asset), rules: null },
@@ -49,11 +47,7 @@ export function ScopeTab({ assessment: { uid, organization_uid } }: { assessment
     [mayWrite, mutate],
   );
   const add = mayWrite && (
-    <Button
-      size="xs"
-      leftSection={<IconPlus size={14} aria-hidden />}
-      onClick={() => setAsked({ kind: 'add' })}
-    >
+    <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setAsked('add')}>
       Add to the scope
     </Button>
   );
@@ -90,13 +84,11 @@ export function ScopeTab({ assessment: { uid, organization_uid } }: { assessment
           }
         />
       </div>
-      {asked !== undefined && (
-        <ScopeDialog
-          uid={uid}
-          organization={organization_uid}
-          asset={asked.kind === 'rules' ? asked.asset : undefined}
-          onClose={() => setAsked(undefined)}
-        />
+      {asked === 'add' && (
+        <AddToScope uid={uid} organization={organization_uid} onClose={() => setAsked(undefined)} />
+      )}
+      {typeof asked === 'object' && (
+        <RulesDialog uid={uid} asset={asked} onClose={() => setAsked(undefined)} />
       )}
     </Stack>
   );
@@ -173,83 +165,32 @@ function columnsOf(actions: ScopeActions | undefined): readonly Column<ScopeAsse
   ];
 }
 
-/** An asset that can be put into the scope; with its rules where it is in it already. */
-type FoundAsset = Option & { rules?: readonly string[] };
-
-interface ScopeDialogProps {
+interface RulesDialogProps {
   uid: string;
-  organization: string;
-  /** The one whose rules change; absent where one is added. */
-  asset: ScopeAsset | undefined;
+  asset: ScopeAsset;
   onClose: () => void;
 }
 
-/** Asks for an asset, and for the rules that hold for it. */
-function ScopeDialog({ uid, organization, asset, onClose }: ScopeDialogProps) {
-  const [found, setFound] = useState<FoundAsset | null>(null);
-  const [text, setText] = useState(asset === undefined ? '' : rulesOf(asset).join('\n'));
+/** Asks for the rules that hold for an asset. */
+function RulesDialog({ uid, asset, onClose }: RulesDialogProps) {
+  const [text, setText] = useState(rulesOf(asset).join('\n'));
   const change = useChangeScope(uid);
-  const wanted = asset ?? (found === null ? undefined : { assetUid: found.value, location: found.label });
   return (
     <FormDialog
-      title={asset === undefined ? 'Add to the scope' : 'Rules'}
-      save={asset === undefined ? 'Add' : 'Save'}
+      title="Rules"
+      save="Save"
       busy={change.isPending}
-      disabled={wanted === undefined}
       error={change.error === null ? undefined : errorText(change.error)}
       onClose={onClose}
-      onSave={() => {
-        if (wanted === undefined) return;
-        const rules = text
-          .split('\n')
-          .map((line) => line.trim())
-          .filter((line) => line !== '');
-        const next: ScopeChange = {
-          asset: wanted,
-          former: asset === undefined ? (found?.rules ?? null) : rulesOf(asset),
-          rules,
-        };
-        change.mutate(next, { onSuccess: onClose });
-      }}
+      onSave={() =>
+        change.mutate({ asset, former: rulesOf(asset), rules: rulesIn(text) }, { onSuccess: onClose })
+      }
     >
-      {asset === undefined ? (
-        <SearchedSelect
-          label="Asset"
-          placeholder="Address or name"
-          first
-          required
-          choices={['assets', organization, uid]}
-          find={async (search, signal) => {
-            const { data } = await api.GET('/api/asset/v2/assets', {
-              params: { query: { 'organizationUid[]': [organization], search, perPage: 20 } },
-              signal,
-            });
-            return data.map(({ uid: assetUid, location, listings }): FoundAsset => {
-              const listed = listings.find(({ listingUid }) => listingUid === uid);
-              return {
-                value: assetUid,
-                label: location ?? assetUid,
-                ...(listed === undefined ? {} : { rules: listed.scopeRules.map(({ rule }) => rule) }),
-              };
-            });
-          }}
-          description={found?.rules && 'It is in scope already. Its rules are below, and change with them.'}
-          value={found}
-          onChange={(one) => {
-            setFound(one);
-            // What was typed is kept but for the rules of the one before.
-            if (one?.rules !== undefined || text === found?.rules?.join('\n'))
-              setText(one?.rules?.join('\n') ?? '');
-          }}
-        />
-      ) : (
-        <Code block style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
-          {asset.location}
-        </Code>
-      )}
+      <Code block style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
+        {asset.location}
+      </Code>
       <Textarea
         label="Rules"
-        // Where an asset is added, its field comes before.
         data-autofocus
         description="One a line, such as: No tests from 08:00 to 18:00 UTC"
         autosize

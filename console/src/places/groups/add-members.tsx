@@ -1,8 +1,7 @@
-import { Button, Group, Modal, Pill, Select, Stack, Text, Textarea } from '@mantine/core';
+import { Button, Group, Modal, Select, Stack, Text, Textarea } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import {
-  type BatchOutcome,
   type BatchPerson,
   type GroupRole,
   roleName,
@@ -10,11 +9,12 @@ import {
   useMemberBatches,
 } from '../../api/group-members.ts';
 import { findPeople, personByAddress } from '../../api/people.ts';
+import { ChosenPills } from '../../parts/chosen-pills.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { errorText, tell } from '../../parts/notices.tsx';
+import { type Outcome, Outcomes } from '../../parts/outcomes.tsx';
 import { SearchedSelect } from '../../parts/searched-select.tsx';
 import { whoAmI } from '../../session/who.ts';
-import { Outcomes } from './outcomes.tsx';
 
 interface AddMembersProps {
   id: number;
@@ -36,7 +36,7 @@ export function AddMembers({ id, organization, onClose }: AddMembersProps) {
   // Staff reach several organizations, of which the group is in one; others have one.
   const within = who?.staff === true ? organization : undefined;
   const run = useMutation({
-    async mutationFn(): Promise<BatchOutcome[]> {
+    async mutationFn(): Promise<Outcome[]> {
       const looked = await lookUp(addresses, within);
       const people = new Map([...found, ...looked.people].map((person) => [person.userUid, person]));
       const outcomes = await add([...people.values()].map((person) => ({ ...person, role })));
@@ -51,7 +51,7 @@ export function AddMembers({ id, organization, onClose }: AddMembersProps) {
     return (
       <Modal opened onClose={onClose} title="Add people" size="lg">
         <Stack gap="sm">
-          <Outcomes outcomes={run.data} done="Added" already="Already there" />
+          <Outcomes noun="Person" outcomes={run.data} done="Added" already="Already there" />
           <Group justify="flex-end">
             <Button data-autofocus onClick={onClose}>
               Close
@@ -90,20 +90,11 @@ export function AddMembers({ id, organization, onClose }: AddMembersProps) {
           setFound([...found, { userUid: person.value, name: person.label }]);
         }}
       />
-      {found.length > 0 && (
-        <Pill.Group aria-label="People to add">
-          {found.map(({ userUid, name }) => (
-            <Pill
-              key={userUid}
-              withRemoveButton
-              removeButtonProps={{ 'aria-label': `Leave out ${name}` }}
-              onRemove={() => setFound(found.filter((other) => other.userUid !== userUid))}
-            >
-              {name}
-            </Pill>
-          ))}
-        </Pill.Group>
-      )}
+      <ChosenPills
+        label="People to add"
+        chosen={found.map(({ userUid, name }) => ({ value: userUid, label: name }))}
+        onLeaveOut={(value) => setFound(found.filter(({ userUid }) => userUid !== value))}
+      />
       <Textarea
         label="Addresses"
         description="Paste a list: one a line, or with commas, or from a mail program"
@@ -140,7 +131,7 @@ function addressesIn(text: string): string[] {
 /** Finds out who has these addresses. */
 async function lookUp(addresses: readonly string[], organization: string | undefined) {
   const people: BatchPerson[] = [];
-  const unknown: BatchOutcome[] = [];
+  const unknown: Outcome[] = [];
   const { signal } = new AbortController();
   for (let from = 0; from < addresses.length; from += AT_ONCE) {
     const some = addresses.slice(from, from + AT_ONCE);

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type BatchPerson, type GroupRole, roleName, useMemberBatches } from '../../api/group-members.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { errorText, tell, tellError } from '../../parts/notices.tsx';
-import { Outcomes } from './outcomes.tsx';
+import { Outcomes } from '../../parts/outcomes.tsx';
 
 type Member = BatchPerson & { role: GroupRole };
 
@@ -59,6 +59,7 @@ export function MemberBatch({ id, wanted, onDone, onClose }: MemberBatchProps) {
       <Modal opened onClose={onClose} title={title}>
         <Stack gap="sm">
           <Outcomes
+            noun="Person"
             outcomes={run.data}
             done={kind === 'remove' ? 'Removed' : 'Changed'}
             already={kind === 'remove' ? 'Not a member any more' : 'Had the role'}

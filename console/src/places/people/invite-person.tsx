@@ -1,10 +1,11 @@
-import { Anchor, Button, Group, Modal, Pill, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { Anchor, Button, Group, Modal, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useInvite } from '../../api/people.ts';
 import { fieldErrors } from '../../parts/field-errors.ts';
 import type { Option } from '../../parts/filter-kind.ts';
+import { ChosenPills } from '../../parts/chosen-pills.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { OrganizationSelect } from '../../parts/organization-select.tsx';
 import { SearchedSelect } from '../../parts/searched-select.tsx';
@@ -111,18 +112,11 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
             }
             error={errors.at('assessments')}
           />
-          <Pill.Group>
-            {given.map(({ value, label }) => (
-              <Pill
-                key={value}
-                withRemoveButton
-                removeButtonProps={{ 'aria-label': `Leave out ${label}` }}
-                onRemove={() => setGiven(given.filter((other) => other.value !== value))}
-              >
-                {label}
-              </Pill>
-            ))}
-          </Pill.Group>
+          <ChosenPills
+            label="Assessments given"
+            chosen={given}
+            onLeaveOut={(value) => setGiven(given.filter((other) => other.value !== value))}
+          />
         </>
       )}
       <Switch

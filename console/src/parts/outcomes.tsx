@@ -1,10 +1,18 @@
 import { ScrollArea, Table, Text } from '@mantine/core';
 import { IconAlertTriangle, IconCheck, IconMinus } from '@tabler/icons-react';
-import type { BatchOutcome } from '../../api/group-members.ts';
-import classes from './group-page.module.css';
+
+/** What became of one of a batch. */
+export interface Outcome {
+  name: string;
+  outcome: 'done' | 'already' | 'refused';
+  /** Why it was refused. */
+  why?: string;
+}
 
 interface OutcomesProps {
-  outcomes: readonly BatchOutcome[];
+  /** What each is: "Person". */
+  noun: string;
+  outcomes: readonly Outcome[];
   /** The words of what was done, and of what needed not be: "Added", "Already a member". */
   done: string;
   already: string;
@@ -12,8 +20,8 @@ interface OutcomesProps {
 
 const ICONS = { done: IconCheck, already: IconMinus, refused: IconAlertTriangle } as const;
 
-/** What became of each person of a batch, those who were refused first. */
-export function Outcomes({ outcomes, done, already }: OutcomesProps) {
+/** What became of each of a batch, those that were refused first. */
+export function Outcomes({ noun, outcomes, done, already }: OutcomesProps) {
   const words = { done, already, refused: 'Refused' } as const;
   const order = ['refused', 'done', 'already'] as const;
   const sums = order.map((outcome) => ({
@@ -29,10 +37,10 @@ export function Outcomes({ outcomes, done, already }: OutcomesProps) {
           .join(' · ')}
       </Text>
       <ScrollArea.Autosize mah={340} viewportProps={{ tabIndex: 0, 'aria-label': 'Results', role: 'region' }}>
-        <Table className={classes.outcomes}>
+        <Table style={{ overflowWrap: 'anywhere' }}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>Person</Table.Th>
+              <Table.Th>{noun}</Table.Th>
               <Table.Th>Result</Table.Th>
             </Table.Tr>
           </Table.Thead>
