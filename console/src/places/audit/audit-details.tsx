@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { AuditEvent } from '../../api/client.ts';
 import { Time } from '../../parts/time.tsx';
 import type { AuditChange } from './search.ts';
-import classes from './audit-details.module.css';
+import classes from './audit.module.css';
 import { ObjectOfEvent } from './event-object.tsx';
 import { actorText, differences } from './event-words.ts';
 

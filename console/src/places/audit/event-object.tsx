@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { AuditEvent } from '../../api/client.ts';
 import { objectName } from '../../api/object-names.ts';
+import classes from './audit.module.css';
 import { type EventObject, nameIn, objectOf } from './event-words.ts';
 
 /** Where the console has a page of an object. */
@@ -28,10 +29,10 @@ export function ObjectOfEvent({ event }: { event: AuditEvent }) {
   const name = told ?? data ?? id;
   const page = isGone ? undefined : PAGES[type]?.(id);
   return (
-    <span title={`${event.object_type} ${event.object_id ?? ''}`}>
-      {wordsOf(object)}{' '}
+    <span className={classes.object} title={`${event.object_type} ${event.object_id ?? ''}`}>
+      <span>{wordsOf(object)}</span>{' '}
       {page === undefined ? (
-        name
+        <span>{name}</span>
       ) : (
         <Anchor component={Link} to={page} size="sm">
           {name}
