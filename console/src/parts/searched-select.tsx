@@ -20,6 +20,8 @@ interface SearchedSelectProps<O extends Option> {
   disabled?: boolean;
   /** Whether the field is emptied once something is chosen, for the next one. */
   forgets?: boolean;
+  /** The most that it takes of the width, in pixels. */
+  maw?: number;
   /** Whether the dialog that it stands in begins with it. */
   first?: boolean;
 }
@@ -46,6 +48,7 @@ export function SearchedSelect<O extends Option>(props: SearchedSelectProps<O>) 
         onChange(options.find((option) => option.value === key) ?? null);
         if (forgets) setTyped('');
       }}
+      {...(props.maw === undefined ? {} : { maw: props.maw })}
       data-autofocus={props.first === true || undefined}
       searchable
       searchValue={typed}

@@ -69,6 +69,7 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
     <Stack gap="sm">
       <SearchedSelect
         label="Give access to"
+        maw={480}
         placeholder="Name or address"
         choices={['people', organization_uid]}
         find={async (search, signal) =>

@@ -82,7 +82,7 @@ export const COLUMNS: readonly Column<Assessment>[] = [
     header: 'Starts',
     width: '104px',
     sort: 'starts_on',
-    from: 1000,
+    from: 1240,
     cell: ({ starts_on }) => starts_on !== null && <Day on={starts_on} />,
   },
   {

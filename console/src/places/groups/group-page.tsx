@@ -44,7 +44,13 @@ const COLUMNS: readonly Column<GroupMember>[] = [
     from: 560,
     cell: ({ userEmail }) => <span title={userEmail}>{userEmail}</span>,
   },
-  { id: 'role', header: 'Role', width: '150px', cell: ({ role }) => roleName(role) },
+  {
+    id: 'role',
+    header: 'Role',
+    width: '150px',
+    cell: ({ role }) => roleName(role),
+    narrow: { width: '108px', cell: ({ role }) => <span title={roleName(role)}>{roleName(role)}</span> },
+  },
   {
     id: 'since',
     header: 'Since',

@@ -48,7 +48,7 @@ const COLUMNS: readonly Column<ListedUser>[] = [
   {
     id: 'email',
     header: 'Address',
-    width: 'minmax(110px, 1fr)',
+    width: 'minmax(110px, 1.3fr)',
     from: 560,
     cell: ({ email }) => <span title={email}>{email}</span>,
   },
@@ -70,7 +70,7 @@ const COLUMNS: readonly Column<ListedUser>[] = [
   {
     id: 'factor',
     header: 'Second factor',
-    width: '104px',
+    width: '124px',
     from: 860,
     cell: ({ second_factor }) => (second_factor === true ? 'On' : 'Off'),
   },

@@ -68,7 +68,7 @@ function Shown({ person }: { person: User }) {
         )
       }
     >
-      <Paper withBorder p="md">
+      <Paper withBorder p="md" maw={960}>
         <Stack gap="md">
           <PersonFacts person={person} />
           {isInvited && (
@@ -96,7 +96,7 @@ function Shown({ person }: { person: User }) {
           )}
         </Stack>
       </Paper>
-      <Paper withBorder p="md" component="section">
+      <Paper withBorder p="md" maw={960} component="section">
         <Title order={2} size="h5" mb="xs">
           Assessments
         </Title>
