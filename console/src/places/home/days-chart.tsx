@@ -26,6 +26,7 @@ export default function DaysChart({ days }: Pick<SummaryOfVulnerabilities, 'days
             { name: 'opened', label: 'Reported', color: 'accent.7' },
             { name: 'closed', label: 'Closed', color: 'teal.7', strokeDasharray: '5 4' },
           ]}
+          yAxisProps={{ allowDecimals: false }}
           lineChartProps={{ accessibilityLayer: false }}
           curveType="linear"
           withDots={false}
