@@ -5,4 +5,6 @@ export const noun = (count: number, one: string, many = `${one}s`) => (count ===
 export const counted = (count: number, one: string, many?: string) =>
   `${count.toLocaleString()} ${noun(count, one, many)}`;
 
+export const peopleText = (count: number) => counted(count, 'person', 'people');
+
 export const vulnerabilitiesText = (count: number) => counted(count, 'vulnerability', 'vulnerabilities');

@@ -15,6 +15,7 @@ import { errorText, tell } from '../../parts/notices.tsx';
 import { type Outcome, Outcomes } from '../../parts/outcomes.tsx';
 import { SearchedSelect } from '../../parts/searched-select.tsx';
 import { whoAmI } from '../../session/who.ts';
+import { counted, peopleText } from '../../parts/counted.ts';
 
 interface AddMembersProps {
   id: number;
@@ -44,7 +45,7 @@ export function AddMembers({ id, organization, onClose }: AddMembersProps) {
     },
     onSuccess(outcomes) {
       const added = outcomes.filter(({ outcome }) => outcome === 'done').length;
-      tell(added === 1 ? '1 person added.' : `${added.toLocaleString()} people added.`);
+      tell(`${peopleText(added)} added.`);
     },
   });
   if (run.data !== undefined)
@@ -64,7 +65,7 @@ export function AddMembers({ id, organization, onClose }: AddMembersProps) {
   return (
     <FormDialog
       title="Add people"
-      save={total === 1 ? 'Add 1 person' : `Add ${total.toLocaleString()} people`}
+      save={`Add ${peopleText(total)}`}
       size="lg"
       busy={run.isPending}
       disabled={total === 0}
@@ -106,8 +107,7 @@ export function AddMembers({ id, organization, onClose }: AddMembersProps) {
       />
       {addresses.length > 0 && (
         <Text size="xs" c="dimmed" aria-live="polite">
-          {addresses.length === 1 ? '1 address' : `${addresses.length.toLocaleString()} addresses`} found in
-          it.
+          {counted(addresses.length, 'address', 'addresses')} found in it.
         </Text>
       )}
       <Select

@@ -4,6 +4,7 @@ import { type BatchPerson, type GroupRole, roleName, useMemberBatches } from '..
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { errorText, tell, tellError } from '../../parts/notices.tsx';
 import { Outcomes } from '../../parts/outcomes.tsx';
+import { peopleText } from '../../parts/counted.ts';
 
 type Member = BatchPerson & { role: GroupRole };
 
@@ -32,7 +33,7 @@ export function MemberBatch({ id, wanted, onDone, onClose }: MemberBatchProps) {
       onDone();
       const changed = people.filter((_person, at) => outcomes[at]?.outcome === 'done');
       if (changed.length > 0)
-        tell(`${counted(changed.length)} ${kind === 'remove' ? 'removed' : 'changed'}.`, {
+        tell(`${peopleText(changed.length)} ${kind === 'remove' ? 'removed' : 'changed'}.`, {
           undo: () => void undo(changed),
         });
     },
@@ -46,7 +47,7 @@ export function MemberBatch({ id, wanted, onDone, onClose }: MemberBatchProps) {
       if (refused.length === 0) tell('Set back.');
       else
         tellError(
-          `${counted(refused.length)} could not be set back`,
+          `${peopleText(refused.length)} could not be set back`,
           new Error(refused.map(({ name, why }) => `${name}: ${why}`).join(' ')),
         );
     } catch (error) {
@@ -75,7 +76,7 @@ export function MemberBatch({ id, wanted, onDone, onClose }: MemberBatchProps) {
   return (
     <FormDialog
       title={title}
-      save={kind === 'remove' ? `Remove ${counted(people.length)}` : `Change ${counted(people.length)}`}
+      save={kind === 'remove' ? `Remove ${peopleText(people.length)}` : `Change ${peopleText(people.length)}`}
       grave={kind === 'remove'}
       busy={run.isPending}
       error={run.error === null ? undefined : errorText(run.error)}
@@ -94,8 +95,4 @@ export function MemberBatch({ id, wanted, onDone, onClose }: MemberBatchProps) {
       </Text>
     </FormDialog>
   );
-}
-
-function counted(number: number): string {
-  return number === 1 ? '1 person' : `${number.toLocaleString()} people`;
 }
