@@ -15,6 +15,9 @@ async function create(page: Page, name: string): Promise<void> {
   await page.getByRole('heading', { name }).waitFor();
 }
 
+const expectFocusOn = (page: Page, name: string) =>
+  expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toBe(name);
+
 describeInBrowser('The groups of the console', () => {
   const assay = useConsole();
 
@@ -84,6 +87,16 @@ describeInBrowser('The groups of the console', () => {
     await form.getByRole('button', { name: 'Close' }).last().click();
 
     await grid.getByRole('checkbox', { name: 'Choose Marcus Oyelaran' }).check();
+    // A dialog gives the focus back: to the button that led to it, and to that of the menu.
+    await page.getByRole('button', { name: 'Add people' }).press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await expectFocusOn(page, 'Add people');
+    await page.getByRole('button', { name: 'Role' }).press('Enter');
+    await page.getByRole('menuitem', { name: 'Operator' }).press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await expectFocusOn(page, 'Role');
     await page.getByRole('button', { name: 'Role' }).click();
     await page.getByRole('menuitem', { name: 'Operator' }).click();
     await page.getByRole('button', { name: 'Change 1 person' }).click();

@@ -1,4 +1,5 @@
 import { MantineThemeProvider, Modal, type ModalProps } from '@mantine/core';
+import { useLayoutEffect } from 'react';
 
 /** Choices lie on what is behind them: on none of the buttons below, and on the words above once one types or asks. */
 const UNCOVERED = {
@@ -10,11 +11,25 @@ const UNCOVERED = {
   },
 };
 
-/** A dialog with fields. */
+/** A dialog, which is there while it is open. Its end gives the focus back to what it was opened with. */
 export function Dialog({ children, ...others }: Omit<ModalProps, 'opened'>) {
+  useLayoutEffect(() => {
+    const opener = openerOf(document.activeElement);
+    return () => {
+      const focused = document.activeElement;
+      const isLeft = focused === document.body || focused?.closest('[role="dialog"]') != null;
+      if (isLeft && opener instanceof HTMLElement) opener.focus({ preventScroll: true });
+    };
+  }, []);
   return (
     <Modal opened {...others}>
       <MantineThemeProvider theme={UNCOVERED}>{children}</MantineThemeProvider>
     </Modal>
   );
+}
+
+/** @returns the element, or the button that names the menu which it is in, as that closes */
+function openerOf(element: Element | null): Element | null {
+  const name = element?.closest('[role="menu"]')?.getAttribute('aria-labelledby');
+  return document.getElementById(name ?? '') ?? element;
 }

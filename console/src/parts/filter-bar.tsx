@@ -59,23 +59,19 @@ function SearchBox({
 }) {
   const [typed, setTyped] = useState(search);
   const [settled] = useDebouncedValue(typed, SETTLED);
-  /** What was searched and does not stand in the address yet. */
-  const sent = useRef<string[]>([]);
+  const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    if (settled === search) return;
-    sent.current.push(settled);
-    onSearch(settled);
+    if (settled !== search) onSearch(settled);
     // Only what is typed searches; an address that changes otherwise is shown by the next effect.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [settled]);
   useEffect(() => {
-    const index = sent.current.indexOf(search);
-    sent.current.splice(0, index + 1);
-    // Letters that were typed since must stay.
-    if (index === -1) setTyped(search);
+    // Who types is ahead of the address: letters that were typed since must stay.
+    if (document.activeElement !== box.current) setTyped(search);
   }, [search]);
   return (
     <TextInput
+      ref={box}
       id="search"
       type="search"
       size="xs"

@@ -1,8 +1,9 @@
-import { ActionIcon, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { tell } from './notices.tsx';
 import type { View } from './view-store.ts';
+import { Dialog } from './dialog.tsx';
 
 const LONGEST_NAME = 100;
 
@@ -18,7 +19,7 @@ interface ViewDialogProps {
 export default function ViewDialog({ kind, views, search, onSave, onClose }: ViewDialogProps) {
   const title = kind === 'save' ? 'Save this view' : kind === 'manage' ? 'Your views' : 'Link to this view';
   return (
-    <Modal opened onClose={onClose} title={title} size="sm">
+    <Dialog onClose={onClose} title={title} size="sm">
       {kind === 'save' ? (
         <NameForm
           label="Save"
@@ -70,7 +71,7 @@ export default function ViewDialog({ kind, views, search, onSave, onClose }: Vie
           onFocus={(event) => event.currentTarget.select()}
         />
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

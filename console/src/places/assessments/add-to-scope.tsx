@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
+import { Button, Checkbox, Group, Stack, Text, Textarea } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { assetCount } from '../../api/assets.ts';
 import { api } from '../../api/client.ts';
@@ -11,6 +11,7 @@ import { type Outcome, Outcomes } from '../../parts/outcomes.tsx';
 import { SearchedSelect } from '../../parts/searched-select.tsx';
 import { readPasted } from '../assets/pasted.ts';
 import { rulesOf } from '../assets/scope-rules.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 
 interface AddToScopeProps {
   uid: string;
@@ -28,7 +29,7 @@ export function AddToScope({ uid, organization, onClose }: AddToScopeProps) {
   const { assets, wrong } = useMemo(() => readPasted(text), [text]);
   if (run.data !== undefined)
     return (
-      <Modal opened onClose={onClose} title="Add to the scope" size="lg">
+      <Dialog onClose={onClose} title="Add to the scope" size="lg">
         <Stack gap="sm">
           <Outcomes
             noun="Asset"
@@ -49,7 +50,7 @@ export function AddToScope({ uid, organization, onClose }: AddToScopeProps) {
             </Button>
           </Group>
         </Stack>
-      </Modal>
+      </Dialog>
     );
   const more = assets.filter(({ location }) => !chosen.some((one) => one.location === location));
   const total = chosen.length + more.length;

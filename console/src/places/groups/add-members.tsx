@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Select, Stack, Text, Textarea } from '@mantine/core';
+import { Button, Group, Select, Stack, Text, Textarea } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import {
@@ -16,6 +16,7 @@ import { type Outcome, Outcomes } from '../../parts/outcomes.tsx';
 import { SearchedSelect } from '../../parts/searched-select.tsx';
 import { whoAmI } from '../../session/who.ts';
 import { counted, peopleText } from '../../parts/counted.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 
 interface AddMembersProps {
   id: number;
@@ -50,7 +51,7 @@ export function AddMembers({ id, organization, onClose }: AddMembersProps) {
   });
   if (run.data !== undefined)
     return (
-      <Modal opened onClose={onClose} title="Add people" size="lg">
+      <Dialog onClose={onClose} title="Add people" size="lg">
         <Stack gap="sm">
           <Outcomes noun="Person" outcomes={run.data} done="Added" already="Already there" />
           <Group justify="flex-end">
@@ -59,7 +60,7 @@ export function AddMembers({ id, organization, onClose }: AddMembersProps) {
             </Button>
           </Group>
         </Stack>
-      </Modal>
+      </Dialog>
     );
   const total = found.length + addresses.length;
   return (

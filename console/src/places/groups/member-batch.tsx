@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type BatchPerson, type GroupRole, roleName, useMemberBatches } from '../../api/group-members.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { errorText, tell, tellError } from '../../parts/notices.tsx';
 import { Outcomes } from '../../parts/outcomes.tsx';
 import { peopleText } from '../../parts/counted.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 
 type Member = BatchPerson & { role: GroupRole };
 
@@ -57,7 +58,7 @@ export function MemberBatch({ id, wanted, onDone, onClose }: MemberBatchProps) {
   const title = kind === 'remove' ? 'Remove from the group' : `Make them ${roleName(wanted.role)}`;
   if (run.data !== undefined)
     return (
-      <Modal opened onClose={onClose} title={title}>
+      <Dialog onClose={onClose} title={title}>
         <Stack gap="sm">
           <Outcomes
             noun="Person"
@@ -71,7 +72,7 @@ export function MemberBatch({ id, wanted, onDone, onClose }: MemberBatchProps) {
             </Button>
           </Group>
         </Stack>
-      </Modal>
+      </Dialog>
     );
   return (
     <FormDialog

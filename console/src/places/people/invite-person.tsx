@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Modal, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { Anchor, Button, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -12,6 +12,7 @@ import { SearchedSelect } from '../../parts/searched-select.tsx';
 import { whoAmI } from '../../session/who.ts';
 import { findAssessments } from './find-assessments.ts';
 import { LinkToCopy } from './link-to-copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 
 const FIELDS = ['email', 'name', 'admin', 'assessments', 'organization_uid'] as const;
 
@@ -28,7 +29,7 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
   const errors = fieldErrors(invite.error, FIELDS, 'email');
   if (invite.data !== undefined)
     return (
-      <Modal opened onClose={onClose} title="Invited">
+      <Dialog onClose={onClose} title="Invited">
         <Stack gap="sm">
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             <Anchor component={Link} to={`/people/${invite.data.id}`} size="sm" onClick={onClose}>
@@ -47,7 +48,7 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
             </Button>
           </Group>
         </Stack>
-      </Modal>
+      </Dialog>
     );
   const organizationOf = who?.staff === true ? (organization ?? undefined) : undefined;
   return (

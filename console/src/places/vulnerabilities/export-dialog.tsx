@@ -1,9 +1,10 @@
-import { Alert, Button, Group, Modal, Progress, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { saveFile } from '../../api/files.ts';
 import { exported, type Format } from '../../api/vulnerability-export.ts';
 import type { VulnerabilitySearch } from '../../api/vulnerabilities.ts';
 import { errorText, tell } from '../../parts/notices.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 
 interface ExportDialogProps {
   format: Format;
@@ -43,7 +44,7 @@ export default function ExportDialog({ format, search, total, onClose }: ExportD
     onClose();
   };
   return (
-    <Modal opened onClose={cancel} title="Export" size="sm">
+    <Dialog onClose={cancel} title="Export" size="sm">
       <Stack gap="sm">
         {error === undefined ? (
           <>
@@ -66,6 +67,6 @@ export default function ExportDialog({ format, search, total, onClose }: ExportD
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
