@@ -134,7 +134,7 @@ function AddFilter({ kinds, values, onChange }: Pick<FilterBarProps, 'kinds' | '
           Filter
         </Button>
       </Menu.Target>
-      <Menu.Dropdown>
+      <Menu.Dropdown className={classes.kinds}>
         {kind === undefined
           ? kinds.map((each) => (
               <Menu.Item key={each.name} onClick={() => setKind(each)}>

@@ -7,16 +7,17 @@ import { Day } from './time.tsx';
 
 /** How what is chosen of a filter is called. */
 export function ChosenNames({ kind, values }: Pick<KindProps, 'kind' | 'values'>) {
+  const { nameOf } = kind;
   const { data } = useQuery({
     queryKey: ['filter-names', kind.name, values],
     queryFn: ({ signal }) =>
-      Promise.all(
-        values.slice(0, 3).map(async (value) => kind.nameOf?.(value, signal) ?? labelOf(kind, value)),
-      ),
+      Promise.all(values.slice(0, 3).map(async (value) => (await nameOf?.(value, signal)) ?? value)),
+    // What can be chosen may be read after the chip is there.
+    enabled: nameOf !== undefined,
     staleTime: 60_000,
     placeholderData: keepPreviousData,
   });
-  const names = data ?? values.slice(0, 3);
+  const names = data ?? values.slice(0, 3).map((value) => labelOf(kind, value));
   if (kind.options === 'day') return values.map((value) => <Day key={value} on={dayOf(value)} />);
   return (
     <>

@@ -11,6 +11,10 @@ interface ToldOptions {
 
 /** The last notice about each thing, by its id. */
 const last = new Map<string, string>();
+/** Those that are shown, the oldest first. */
+const shown: string[] = [];
+/** More would cover what people work on; the newest is the one that they take back. */
+const SHOWN_AT_MOST = 3;
 
 /** Says what happened. */
 export function tell(message: string, { undo, about }: ToldOptions = {}): void {
@@ -19,13 +23,16 @@ export function tell(message: string, { undo, about }: ToldOptions = {}): void {
     hideNotification(last.get(about) ?? '');
     last.set(about, id);
   }
+  shown.push(id);
+  while (shown.length > SHOWN_AT_MOST) hideNotification(shown.shift() ?? '');
   showNotification({
     id,
     autoClose: undo === undefined ? 4_000 : 20_000,
+    onClose: () => void shown.splice(0, shown.length, ...shown.filter((other) => other !== id)),
     withBorder: true,
     message: (
       <Group justify="space-between" wrap="nowrap">
-        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        <Text size="sm" lineClamp={3} style={{ overflowWrap: 'anywhere' }}>
           {message}
         </Text>
         {undo !== undefined && (

@@ -146,7 +146,7 @@ export function DeleteTag({ of, tag, onClose }: TagDialogProps & { tag: TagRow }
         ) : count === undefined ? (
           <Loader size="xs" />
         ) : count === 0 ? (
-          `None of the ${THINGS[of.kind][1]} that you reach has it.`
+          `None of the ${THINGS[of.kind][1]} that you reach has it; others may.`
         ) : (
           `It comes off ${thingsText(of.kind, count)}, and cannot be brought back.`
         )}
