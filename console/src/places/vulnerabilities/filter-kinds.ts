@@ -44,7 +44,9 @@ async function personName(value: string, signal: AbortSignal): Promise<string> {
 
 const IMPORTS: Omit<FilterKind, 'name' | 'label'> = {
   async options(search, signal) {
-    const { data } = await api.GET('/v1/imports', { params: { query: { 'page[size]': 200 } }, signal });
+    // A dry run makes nothing, and each report that is dropped leaves some.
+    const query = { 'filter[dry_run]': false, 'page[size]': 200 };
+    const { data } = await api.GET('/v1/imports', { params: { query }, signal });
     const wanted = search.toLowerCase();
     return data
       .map(({ id, file }) => ({ value: String(id), label: `${file.filename} (#${id})` }))
