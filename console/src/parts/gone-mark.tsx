@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core';
 import type { Vulnerability } from '../api/client.ts';
+import { isClosed } from './closed.ts';
 import classes from './gone-mark.module.css';
 import { Time } from './time.tsx';
 
@@ -10,8 +11,7 @@ interface GoneProps {
 const MEANING = 'The last whole report of its scanner no longer has it: decide whether it is fixed.';
 
 /** @returns since when it is gone, while nobody has closed it */
-const goneSince = ({ of: { gone_at, vulnerability_status: now } }: GoneProps) =>
-  now.flow_type === 2 ? null : gone_at;
+const goneSince = ({ of }: GoneProps) => (isClosed(of) ? null : of.gone_at);
 
 /** In a row: that there is something to decide. */
 export function GoneMark(props: GoneProps) {
