@@ -22,7 +22,7 @@ export function ObjectOfEvent({ event }: { event: AuditEvent }) {
   const told = nameIn(event);
   const { data } = useQuery({
     ...objectName(object.type, object.id ?? ''),
-    ...(told === undefined ? {} : { enabled: false }),
+    ...(told === undefined && object.id !== null ? {} : { enabled: false }),
   });
   const { type, id, isGone } = object;
   if (id === null) return type.replaceAll('-', ' ');
