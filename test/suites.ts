@@ -15,6 +15,7 @@ export const PURE = [
   'test/db/prepared.test.ts',
   'test/domain/actions.test.ts',
   'test/domain/time.test.ts',
+  'test/domain/vector-scores.test.ts',
   'test/files/s3-signature.test.ts',
   'test/house.test.ts',
   'test/http/console-places.test.ts',
