@@ -15,8 +15,9 @@ async function create(page: Page, name: string): Promise<void> {
   await page.getByRole('heading', { name }).waitFor();
 }
 
-const expectFocusOn = (page: Page, name: string) =>
-  expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toBe(name);
+async function expectFocusOn(page: Page, name: string): Promise<void> {
+  await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toBe(name);
+}
 
 describeInBrowser('The groups of the console', () => {
   const assay = useConsole();
