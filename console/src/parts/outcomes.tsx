@@ -1,5 +1,6 @@
-import { ScrollArea, Table, Text } from '@mantine/core';
+import { Button, Group, ScrollArea, Stack, Table, Text } from '@mantine/core';
 import { IconAlertTriangle, IconCheck, IconMinus } from '@tabler/icons-react';
+import { Dialog } from './dialog.tsx';
 
 /** What became of one of a batch. */
 export interface Outcome {
@@ -18,10 +19,31 @@ interface OutcomesProps {
   already: string;
 }
 
+interface OutcomesDialogProps extends OutcomesProps {
+  title: string;
+  onClose: () => void;
+}
+
+/** What became of a batch, in a dialog that is closed when it was read. */
+export function OutcomesDialog({ title, onClose, ...outcomes }: OutcomesDialogProps) {
+  return (
+    <Dialog title={title} size="lg" onClose={onClose}>
+      <Stack gap="sm">
+        <Outcomes {...outcomes} />
+        <Group justify="flex-end">
+          <Button data-autofocus onClick={onClose}>
+            Close
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}
+
 const ICONS = { done: IconCheck, already: IconMinus, refused: IconAlertTriangle } as const;
 
 /** What became of each of a batch, those that were refused first. */
-export function Outcomes({ noun, outcomes, done, already }: OutcomesProps) {
+function Outcomes({ noun, outcomes, done, already }: OutcomesProps) {
   const words = { done, already, refused: 'Refused' } as const;
   const order = ['refused', 'done', 'already'] as const;
   const sums = order.map((outcome) => ({

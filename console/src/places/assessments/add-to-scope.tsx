@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Stack, Text, Textarea } from '@mantine/core';
+import { Checkbox, Text, Textarea } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { assetCount } from '../../api/assets.ts';
 import { api } from '../../api/client.ts';
@@ -7,11 +7,10 @@ import { ChosenPills } from '../../parts/chosen-pills.tsx';
 import type { Option } from '../../parts/filter-kind.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { errorText } from '../../parts/notices.tsx';
-import { type Outcome, Outcomes } from '../../parts/outcomes.tsx';
+import { type Outcome, OutcomesDialog } from '../../parts/outcomes.tsx';
 import { SearchedSelect } from '../../parts/searched-select.tsx';
 import { readPasted } from '../assets/pasted.ts';
 import { rulesOf } from '../assets/scope-rules.ts';
-import { Dialog } from '../../parts/dialog.tsx';
 
 interface AddToScopeProps {
   uid: string;
@@ -29,28 +28,21 @@ export function AddToScope({ uid, organization, onClose }: AddToScopeProps) {
   const { assets, wrong } = useMemo(() => readPasted(text), [text]);
   if (run.data !== undefined)
     return (
-      <Dialog onClose={onClose} title="Add to the scope" size="lg">
-        <Stack gap="sm">
-          <Outcomes
-            noun="Asset"
-            outcomes={[
-              ...run.data.outcomes,
-              ...wrong.map((line): Outcome => ({
-                name: line.text,
-                outcome: 'refused',
-                why: `It ${line.wrong}.`,
-              })),
-            ]}
-            done="In scope"
-            already="Was in scope"
-          />
-          <Group justify="flex-end">
-            <Button data-autofocus onClick={onClose}>
-              Close
-            </Button>
-          </Group>
-        </Stack>
-      </Dialog>
+      <OutcomesDialog
+        title="Add to the scope"
+        onClose={onClose}
+        noun="Asset"
+        outcomes={[
+          ...run.data.outcomes,
+          ...wrong.map((line): Outcome => ({
+            name: line.text,
+            outcome: 'refused',
+            why: `It ${line.wrong}.`,
+          })),
+        ]}
+        done="In scope"
+        already="Was in scope"
+      />
     );
   const more = assets.filter(({ location }) => !chosen.some((one) => one.location === location));
   const total = chosen.length + more.length;

@@ -1,4 +1,4 @@
-import { Button, Group, Select, Stack, Text, Textarea } from '@mantine/core';
+import { Select, Text, Textarea } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import {
@@ -12,11 +12,10 @@ import { findPeople, personByAddress } from '../../api/people.ts';
 import { ChosenPills } from '../../parts/chosen-pills.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { errorText, tell } from '../../parts/notices.tsx';
-import { type Outcome, Outcomes } from '../../parts/outcomes.tsx';
+import { type Outcome, OutcomesDialog } from '../../parts/outcomes.tsx';
 import { SearchedSelect } from '../../parts/searched-select.tsx';
 import { whoAmI } from '../../session/who.ts';
 import { counted, peopleText } from '../../parts/counted.ts';
-import { Dialog } from '../../parts/dialog.tsx';
 
 interface AddMembersProps {
   id: number;
@@ -51,16 +50,14 @@ export function AddMembers({ id, organization, onClose }: AddMembersProps) {
   });
   if (run.data !== undefined)
     return (
-      <Dialog onClose={onClose} title="Add people" size="lg">
-        <Stack gap="sm">
-          <Outcomes noun="Person" outcomes={run.data} done="Added" already="Already there" />
-          <Group justify="flex-end">
-            <Button data-autofocus onClick={onClose}>
-              Close
-            </Button>
-          </Group>
-        </Stack>
-      </Dialog>
+      <OutcomesDialog
+        title="Add people"
+        onClose={onClose}
+        noun="Person"
+        outcomes={run.data}
+        done="Added"
+        already="Already there"
+      />
     );
   const total = found.length + addresses.length;
   return (

@@ -1,11 +1,10 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type BatchPerson, type GroupRole, roleName, useMemberBatches } from '../../api/group-members.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { errorText, tell, tellError } from '../../parts/notices.tsx';
-import { Outcomes } from '../../parts/outcomes.tsx';
+import { OutcomesDialog } from '../../parts/outcomes.tsx';
 import { peopleText } from '../../parts/counted.ts';
-import { Dialog } from '../../parts/dialog.tsx';
 
 type Member = BatchPerson & { role: GroupRole };
 
@@ -58,21 +57,14 @@ export function MemberBatch({ id, wanted, onDone, onClose }: MemberBatchProps) {
   const title = kind === 'remove' ? 'Remove from the group' : `Make them ${roleName(wanted.role)}`;
   if (run.data !== undefined)
     return (
-      <Dialog onClose={onClose} title={title}>
-        <Stack gap="sm">
-          <Outcomes
-            noun="Person"
-            outcomes={run.data}
-            done={kind === 'remove' ? 'Removed' : 'Changed'}
-            already={kind === 'remove' ? 'Not a member any more' : 'Had the role'}
-          />
-          <Group justify="flex-end">
-            <Button data-autofocus onClick={onClose}>
-              Close
-            </Button>
-          </Group>
-        </Stack>
-      </Dialog>
+      <OutcomesDialog
+        title={title}
+        onClose={onClose}
+        noun="Person"
+        outcomes={run.data}
+        done={kind === 'remove' ? 'Removed' : 'Changed'}
+        already={kind === 'remove' ? 'Not a member any more' : 'Had the role'}
+      />
     );
   return (
     <FormDialog
