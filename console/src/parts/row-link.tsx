@@ -18,7 +18,7 @@ export function RowLink({ to, title, children }: RowLinkProps) {
     void router.navigate({ to });
   };
   return (
-    <a href={to} title={title} className={classes.link} onClick={go}>
+    <a href={to} title={title} dir="auto" className={classes.link} onClick={go}>
       {children}
     </a>
   );

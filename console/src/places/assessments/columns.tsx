@@ -21,7 +21,15 @@ export const COLUMNS: readonly Column<Assessment>[] = [
     width: 'minmax(120px, 3fr)',
     sort: 'name',
     cell: ({ uid, name }) => (
-      <Anchor component={Link} to={`/assessments/${uid}`} size="sm" c="inherit" fw={500} title={name}>
+      <Anchor
+        component={Link}
+        to={`/assessments/${uid}`}
+        size="sm"
+        c="inherit"
+        fw={500}
+        title={name}
+        dir="auto"
+      >
         {name}
       </Anchor>
     ),

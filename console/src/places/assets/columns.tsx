@@ -12,7 +12,7 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
   {
     id: 'location',
     header: 'Asset',
-    width: 'minmax(120px, 2fr)',
+    width: 'minmax(120px, 1.8fr)',
     sort: 'location',
     cell: ({ uid, location }) => (
       <Anchor
@@ -30,10 +30,22 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
     narrow: {
       cell: ({ uid, location, name, assetType }) => (
         <TwoLines
-          second={<bdi title={name}>{name === '' || name === location ? ASSET_TYPES[assetType] : name}</bdi>}
+          second={
+            <span title={name} dir="auto">
+              {name === '' || name === location ? ASSET_TYPES[assetType] : name}
+            </span>
+          }
         >
-          <Anchor component={Link} to={`/assets/${uid}`} size="sm" c="inherit" fw={500} title={location}>
-            <bdi>{location}</bdi>
+          <Anchor
+            component={Link}
+            to={`/assets/${uid}`}
+            size="sm"
+            c="inherit"
+            fw={500}
+            title={location}
+            dir="auto"
+          >
+            {location}
           </Anchor>
         </TwoLines>
       ),
@@ -42,11 +54,16 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
   {
     id: 'name',
     header: 'Name',
-    width: 'minmax(100px, 1.4fr)',
+    width: 'minmax(100px, 2fr)',
     from: 900,
-    cell: ({ name, location }) => name !== location && <bdi title={name}>{name}</bdi>,
+    cell: ({ name, location }) =>
+      name !== location && (
+        <span title={name} dir="auto">
+          {name}
+        </span>
+      ),
   },
-  { id: 'type', header: 'Type', width: '120px', from: 720, cell: ({ assetType }) => ASSET_TYPES[assetType] },
+  { id: 'type', header: 'Type', width: '116px', from: 720, cell: ({ assetType }) => ASSET_TYPES[assetType] },
   {
     id: 'criticality',
     header: 'Criticality',
@@ -102,6 +119,6 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
     width: '104px',
     from: 620,
     sort: 'lastSeen',
-    cell: ({ lastSeen }) => (lastSeen === null ? 'never' : <Time at={lastSeen} />),
+    cell: ({ lastSeen }) => (lastSeen === null ? 'Never' : <Time at={lastSeen} />),
   },
 ];

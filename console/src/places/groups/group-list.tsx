@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<AssessmentGroup>[] = [
     header: 'Name',
     width: 'minmax(120px, 2fr)',
     cell: ({ id, name }) => (
-      <Anchor component={Link} to={`/groups/${id}`} size="sm" c="inherit" fw={500} title={name}>
+      <Anchor component={Link} to={`/groups/${id}`} size="sm" c="inherit" fw={500} title={name} dir="auto">
         {name}
       </Anchor>
     ),

@@ -38,8 +38,16 @@ export const COLUMNS: readonly Column<ImportJob>[] = [
             </>
           }
         >
-          <Anchor component={Link} to={`/imports/${id}`} size="sm" c="inherit" fw={500} title={file.filename}>
-            <bdi>{file.filename === '' ? `Import ${id}` : file.filename}</bdi>
+          <Anchor
+            component={Link}
+            to={`/imports/${id}`}
+            size="sm"
+            c="inherit"
+            fw={500}
+            title={file.filename}
+            dir="auto"
+          >
+            {file.filename === '' ? `Import ${id}` : file.filename}
           </Anchor>
         </TwoLines>
       ),
