@@ -6,10 +6,17 @@ export function Facts({ children }: { children: ReactNode }) {
   return <dl className={classes.facts}>{children}</dl>;
 }
 
+interface FactProps {
+  name: string;
+  /** Whether it has the room of two: tags, a checksum. */
+  wide?: boolean;
+  children: ReactNode;
+}
+
 /** One of `Facts`. */
-export function Fact({ name, children }: { name: string; children: ReactNode }) {
+export function Fact({ name, wide = false, children }: FactProps) {
   return (
-    <div>
+    <div className={wide ? classes.wide : undefined}>
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>

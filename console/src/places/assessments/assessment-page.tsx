@@ -120,7 +120,7 @@ function AssessmentFacts({ assessment }: { assessment: VersionedAssessment }) {
       <Fact name="Created">
         <Time at={assessment.created_at} />
       </Fact>
-      <Fact name="Tags">
+      <Fact name="Tags" wide>
         {tags.length === 0 ? (
           'None'
         ) : (

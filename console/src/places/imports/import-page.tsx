@@ -125,7 +125,7 @@ function ImportFacts({ job }: { job: ImportJob }) {
   return (
     <Facts>
       {facts.map(([name, value]) => (
-        <Fact key={name} name={name}>
+        <Fact key={name} name={name} wide={name === 'SHA-256'}>
           {value}
         </Fact>
       ))}
