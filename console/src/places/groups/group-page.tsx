@@ -84,6 +84,7 @@ function Shown({ group }: { group: AssessmentGroup & { version: string } }) {
   const close = () => setDialog(undefined);
   return (
     <Place
+      fills
       title={group.name}
       actions={
         isAdmin && (
@@ -183,7 +184,7 @@ function Members({ id, organization }: { id: number; organization: string }) {
   );
   return (
     <>
-      <Group justify="space-between" align="start" className={classes.chosen}>
+      <Group justify="space-between" className={classes.chosen}>
         {chosen.size > 0 ? (
           <Group gap="xs">
             <Text size="sm" fw={600}>
@@ -233,7 +234,7 @@ function Members({ id, organization }: { id: number; organization: string }) {
             </Group>
           </Chip.Group>
         )}
-        {add}
+        {(counts?.total ?? 0) > 0 && add}
       </Group>
       <div className={classes.table}>
         <RowsTable
