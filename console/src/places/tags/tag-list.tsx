@@ -225,7 +225,7 @@ function actionsColumn(ask: (asked: Asked) => void): Column<TagRow> {
           </ActionIcon>
           <ActionIcon
             variant="subtle"
-            color="red"
+            color="gray"
             aria-label={`Delete ${tag.name}`}
             onClick={() => ask({ what: 'delete', tag })}
           >
@@ -234,7 +234,7 @@ function actionsColumn(ask: (asked: Asked) => void): Column<TagRow> {
         </Group>
       ) : (
         <Text span size="sm" c="dimmed" ml={6} title={FIXED}>
-          Fixed<VisuallyHidden>: {FIXED}</VisuallyHidden>
+          Built in<VisuallyHidden>: {FIXED}</VisuallyHidden>
         </Text>
       ),
   };
