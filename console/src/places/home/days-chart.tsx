@@ -26,11 +26,14 @@ export default function DaysChart({ days }: Pick<SummaryOfVulnerabilities, 'days
             { name: 'opened', label: 'Reported', color: 'accent.7' },
             { name: 'closed', label: 'Closed', color: 'teal.7', strokeDasharray: '5 4' },
           ]}
+          xAxisProps={{ interval: 'equidistantPreserveStart' }}
           yAxisProps={{ allowDecimals: false }}
           lineChartProps={{ accessibilityLayer: false }}
           curveType="linear"
           withDots={false}
           withLegend
+          // As they are told of, not by their letters.
+          legendProps={{ itemSorter: null }}
           strokeWidth={2}
         />
       </div>
