@@ -22,7 +22,7 @@ export function NoAccess({ title }: { title: string }) {
         }
       >
         Ask an admin of {organization} to give {who?.email ?? 'you'} access to the assessments that you work
-        on. What is found in them, their assets and their imports stand here then.
+        on. Then you find here what was found in them, their assets and their imports.
       </Empty>
     </Place>
   );

@@ -63,6 +63,7 @@ export const theme = createTheme({
     // Without a role, an element may have no name; and a part that turns says that one waits.
     Loader: { defaultProps: { role: 'status', 'aria-label': 'Reading' } },
     Button: { defaultProps: { size: 'sm' } },
+    Switch: { defaultProps: { withThumbIndicator: false } },
     SegmentedControl: { defaultProps: { transitionDuration: 0 } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
     Menu: { defaultProps: { shadow: 'md', transitionProps: { duration: 80 } } },

@@ -78,7 +78,7 @@ export function ImportList() {
         )}
         <FilterBar kinds={KINDS} values={values} onChange={(name, next) => filter({ [name]: next })}>
           <Checkbox
-            size="xs"
+            size="sm"
             label="Show dry runs"
             checked={search.dry_runs === true}
             onChange={(event) => filter({ dry_runs: event.currentTarget.checked })}
