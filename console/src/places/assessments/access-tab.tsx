@@ -50,7 +50,7 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
       {
         id: 'actions',
         header: 'Actions',
-        width: '64px',
+        width: '76px',
         cell: (person) => (
           <ActionIcon
             variant="subtle"

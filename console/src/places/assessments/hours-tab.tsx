@@ -178,7 +178,7 @@ function columnsOf(
     {
       id: 'hours',
       header: 'Hours',
-      width: '84px',
+      width: '72px',
       cell: ({ started_at, ended_at, hours }) =>
         ended_at === null ? (
           <b>

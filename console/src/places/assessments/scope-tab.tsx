@@ -57,7 +57,8 @@ export function ScopeTab({ assessment: { uid, organization_uid } }: { assessment
         <TextInput
           type="search"
           size="xs"
-          w={240}
+          flex="1 1 160px"
+          maw={240}
           aria-label="Search the scope"
           placeholder="Search the scope"
           maxLength={255}
@@ -139,7 +140,7 @@ function columnsOf(actions: ScopeActions | undefined): readonly Column<ScopeAsse
           {
             id: 'actions',
             header: 'Actions',
-            width: '64px',
+            width: '76px',
             cell: (asset: ScopeAsset) => (
               <Group gap={4} wrap="nowrap">
                 <ActionIcon

@@ -126,7 +126,12 @@ export function AssetPage() {
                 </Badge>
               ))}
               {rights.tag && (
-                <Button size="compact-xs" variant="subtle" onClick={() => setAsked('tags')}>
+                <Button
+                  size="compact-xs"
+                  variant="subtle"
+                  ml={data.tags.length === 0 ? -8 : 0}
+                  onClick={() => setAsked('tags')}
+                >
                   Change tags
                 </Button>
               )}
