@@ -234,7 +234,7 @@ describeInBrowser('The assessments of the console', () => {
     await dialog
       .getByLabel('Hosts and URLs')
       .fill('10.20.0.10\n10.20.1.101\nnew.example.test, Brand new\n10.0.0.0/8\n');
-    await dialog.getByText('3 assets found in it. Line 4: 10.0.0.0/8 is a network').waitFor();
+    await dialog.getByText('3 assets found in it: 1 new, 2 known. Line 4: 10.0.0.0/8 is a network').waitFor();
     await expectAccessible(page, dialog);
     await dialog.getByRole('button', { name: 'Add 3 assets' }).click();
     await dialog.getByText('Refused: 1 · In scope: 3').waitFor();

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { tell } from '../parts/notices.tsx';
 import { ASSETS, assetCount, type AssetRow } from './assets.ts';
 import { batches } from './asset-changes.ts';
@@ -50,6 +50,18 @@ export async function knownAssets(
       );
   return found;
 }
+
+/** `knownAssets`, anew for each list that is asked for. @param text that the assets were read of */
+export const useKnownAssets = (
+  organizationUid: string | undefined,
+  { text, assets }: { text: string; assets: readonly Located[] },
+) =>
+  useQuery({
+    queryKey: ['known-assets', organizationUid, text],
+    queryFn: ({ signal }) => knownAssets(organizationUid ?? '', assets, signal),
+    enabled: organizationUid !== undefined && assets.length > 0,
+    staleTime: 0,
+  });
 
 interface Addition {
   organizationUid: string;

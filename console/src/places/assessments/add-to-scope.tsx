@@ -1,8 +1,11 @@
 import { Checkbox, Text, Textarea } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
-import { assetCount } from '../../api/assets.ts';
+import { listingOf } from '../../api/asset-changes.ts';
+import { assetCount, type AssetRow } from '../../api/assets.ts';
 import { api } from '../../api/client.ts';
 import { candidateOf, type ScopeCandidate, useAddToScope } from '../../api/scope-additions.ts';
+import { useKnownAssets } from '../../api/new-assets.ts';
 import { ChosenPills } from '../../parts/chosen-pills.tsx';
 import type { Option } from '../../parts/filter-kind.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
@@ -26,6 +29,8 @@ export function AddToScope({ uid, organization, onClose }: AddToScopeProps) {
   const [creates, setCreates] = useState(true);
   const run = useAddToScope(uid, organization);
   const { assets, wrong } = useMemo(() => readPasted(text), [text]);
+  const [settled] = useDebouncedValue(text, 250);
+  const known = useKnownAssets(organization, { text: settled, assets: readPasted(settled).assets });
   if (run.data !== undefined)
     return (
       <OutcomesDialog
@@ -108,7 +113,8 @@ export function AddToScope({ uid, organization, onClose }: AddToScopeProps) {
       {text.trim() !== '' && (
         <>
           <Text size="xs" c="dimmed" aria-live="polite">
-            {assetCount(assets.length)} found in it.
+            {assetCount(assets.length)} found in it
+            {settled === text && known.data !== undefined && `: ${inWords(known.data, assets.length, uid)}`}.
             {wrong
               .slice(0, 3)
               .map(({ line, text: what, wrong: why }) => ` Line ${line}: ${what.slice(0, 60)} ${why}.`)}
@@ -137,3 +143,13 @@ export function AddToScope({ uid, organization, onClose }: AddToScopeProps) {
 
 const labelOf = ({ location, rules }: ScopeCandidate) =>
   rules === undefined ? location : `${location} (in scope)`;
+
+/** @returns how many of those that were pasted are new, known and in the scope */
+function inWords(known: ReadonlyMap<string, AssetRow>, pasted: number, uid: string): string {
+  const inScope = [...known.values()].filter((row) => listingOf(row, uid) !== undefined).length;
+  const counts = { new: pasted - known.size, known: known.size - inScope, 'in scope already': inScope };
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([word, count]) => `${count.toLocaleString()} ${word}`)
+    .join(', ');
+}

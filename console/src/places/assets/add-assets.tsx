@@ -5,7 +5,7 @@ import { useMemo, useState } from 'react';
 import { listingOf } from '../../api/asset-changes.ts';
 import { assetCount, type AssetRow } from '../../api/assets.ts';
 import { api } from '../../api/client.ts';
-import { AdditionError, keyOf, knownAssets, useAddAssets } from '../../api/new-assets.ts';
+import { AdditionError, keyOf, useKnownAssets, useAddAssets } from '../../api/new-assets.ts';
 import { organizations } from '../../api/organizations.ts';
 import { noun } from '../../parts/counted.ts';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -36,12 +36,7 @@ export function AddAssets({ onClose }: { onClose: () => void }) {
   const [settled] = useDebouncedValue(text, 250);
   const pasted = useMemo(() => readPasted(settled), [settled]);
   const { assets, wrong, twice } = pasted;
-  const known = useQuery({
-    queryKey: ['known-assets', organization, settled],
-    queryFn: ({ signal }) => knownAssets(organization ?? '', assets, signal),
-    enabled: organization !== undefined && assets.length > 0,
-    staleTime: 0,
-  });
+  const known = useKnownAssets(organization, { text: settled, assets });
   const add = useAddAssets();
 
   const standing = known.data;
