@@ -55,7 +55,7 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
     id: 'name',
     header: 'Name',
     width: 'minmax(100px, 2fr)',
-    from: 900,
+    from: 920,
     cell: ({ name, location }) =>
       name !== location && (
         <span title={name} dir="auto">
@@ -75,7 +75,7 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
     id: 'tags',
     header: 'Tags',
     width: 'minmax(110px, 1fr)',
-    from: 1000,
+    from: 1040,
     cell: ({ tags }) => (
       <Group gap={4} wrap="nowrap">
         {tags.slice(0, 1).map(({ uid, name }) => (
@@ -102,7 +102,7 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
     id: 'ports',
     header: 'Open ports',
     width: '88px',
-    from: 1000,
+    from: 1140,
     cell: ({ openPortCount }) => (openPortCount === 0 ? '' : openPortCount.toLocaleString()),
   },
   {

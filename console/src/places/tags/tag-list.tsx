@@ -181,7 +181,7 @@ function columnsOf(kind: TagKind, may: boolean, ask: (asked: Asked) => void): Co
     {
       id: 'name',
       header: 'Name',
-      width: 'minmax(110px, 1fr)',
+      width: 'minmax(70px, 1fr)',
       cell: ({ name }) => (
         <span title={name} dir="auto">
           {name}

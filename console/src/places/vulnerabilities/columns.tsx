@@ -37,7 +37,7 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
   {
     id: 'title',
     header: 'Title',
-    width: 'minmax(120px, 3fr)',
+    width: 'minmax(60px, 3fr)',
     sort: 'title',
     cell: (row) => (
       <span className={classes.title}>
