@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { HOME, PLACES } from '../../src/pages/addresses.ts';
 import { expectAccessible } from '../harness/accessibility.ts';
@@ -32,5 +33,24 @@ describeInBrowser('Nothing is in the way of anybody in the console, light or dar
     await page.locator(read).first().waitFor();
     expect(await page.title()).toBe(`${heading} - Assay`);
     await expectAccessible(page);
+    await expectTableWithin(page);
   });
 });
+
+/** Expects that no column of a table stands outside of it, at any width of the window. */
+async function expectTableWithin(page: Page): Promise<void> {
+  const cut: number[] = [];
+  for (let width = 360; width <= 1_400; width += 80) {
+    await page.setViewportSize({ width, height: 800 });
+    const beyond = await page.evaluate<number>(`new Promise((tell) => {
+      const measure = () => {
+        const grid = document.querySelector('[role=grid]');
+        tell(grid === null ? 0 : grid.scrollWidth - grid.clientWidth);
+      };
+      // The table hears of its width in one frame, and is drawn in the next.
+      requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(measure)));
+    })`);
+    if (beyond > 0) cut.push(width);
+  }
+  expect(cut).toEqual([]);
+}
