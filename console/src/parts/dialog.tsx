@@ -1,5 +1,6 @@
 import { MantineThemeProvider, Modal, type ModalProps } from '@mantine/core';
 import { useLayoutEffect } from 'react';
+import { sendByKeys } from './send-by-keys.ts';
 
 /** Choices lie on what is behind them: on none of the buttons below, and on the words above once one types or asks. */
 const UNCOVERED = {
@@ -11,7 +12,10 @@ const UNCOVERED = {
   },
 };
 
-/** A dialog, which is there while it is open. Its end gives the focus back to what it was opened with. */
+/**
+ * A dialog, which is there while it is open. Ctrl or Cmd with Enter in a text area sends it, and its end gives the focus
+ * back to what it was opened with.
+ */
 export function Dialog({ children, ...others }: Omit<ModalProps, 'opened'>) {
   useLayoutEffect(() => {
     const opener = openerOf(document.activeElement);
@@ -22,7 +26,7 @@ export function Dialog({ children, ...others }: Omit<ModalProps, 'opened'>) {
     };
   }, []);
   return (
-    <Modal opened {...others}>
+    <Modal opened onKeyDown={sendByKeys} {...others}>
       <MantineThemeProvider theme={UNCOVERED}>{children}</MantineThemeProvider>
     </Modal>
   );

@@ -2,6 +2,7 @@ import { Progress, Stack, Text, Textarea, type TextareaProps } from '@mantine/co
 import { type DragEvent, useRef, useState } from 'react';
 import { named } from './named-picture.ts';
 import { errorText } from './notices.tsx';
+import { sendByKeys } from './send-by-keys.ts';
 
 /** Keeps a picture and tells the address that Markdown has for it: `attachment:7`. */
 export type KeepPicture = (file: File, progress: (sent: number) => void) => Promise<string>;
@@ -59,10 +60,7 @@ export function PictureArea({ value, onChange, keepPicture, error, ...others }: 
           const text = event.currentTarget.value;
           onChange(() => text);
         }}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
-            event.currentTarget.form?.querySelector<HTMLElement>('[type="submit"]:not(:disabled)')?.click();
-        }}
+        onKeyDown={sendByKeys}
         onPaste={(event) => {
           if (takeFrom(event.clipboardData)) event.preventDefault();
         }}
