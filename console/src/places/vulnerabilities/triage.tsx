@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text, Textarea, UnstyledButton } from '@mantine/core';
+import { Button, Checkbox, Group, Loader, Stack, Text, Textarea, UnstyledButton } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { api } from '../../api/client.ts';
@@ -6,9 +6,11 @@ import { statuses } from '../../api/vulnerabilities.ts';
 import { useChangeVulnerabilities } from '../../api/vulnerability-changes.ts';
 import { vulnerabilitiesText } from '../../parts/counted.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { useKeptComment } from '../../parts/kept-comment.ts';
 import { errorText, tell } from '../../parts/notices.tsx';
 import { SEVERITIES, SeverityMark } from '../../parts/severity-mark.tsx';
 import { PersonPicker } from '../../parts/person-picker.tsx';
+import { whoAmI } from '../../session/who.ts';
 import { TagNames } from './tag-names-input.tsx';
 import classes from './triage.module.css';
 
@@ -29,7 +31,9 @@ const TITLES: Readonly<Record<TriageKind, string>> = {
 };
 
 /** Asks for the one thing that a key or a button changes, of one vulnerability or of many. */
-export function Triage({ kind, ids, onClose }: TriageProps) {
+export function Triage({ kind, ids: begun, onClose }: TriageProps) {
+  // Rows may move behind it.
+  const [ids] = useState(begun);
   const Form = FORMS[kind];
   return (
     <Dialog onClose={onClose} title={TITLES[kind]} size="sm">
@@ -111,18 +115,24 @@ function AssigneeForm({ ids, onClose }: FormProps) {
   );
 }
 
-function CommentForm({ ids, onClose }: FormProps) {
-  const [text, setText] = useState('');
+function CommentForm(props: FormProps) {
+  const { data: who } = useQuery(whoAmI);
+  return who === undefined ? <Loader size="sm" /> : <WriteComment {...props} who={who} />;
+}
+
+function WriteComment({ ids, who, onClose }: FormProps & { who: { id: number; staff: boolean } }) {
+  const { text, internal, isRestored, setText, setInternal, forget } = useKeptComment(who.id, ids);
   const client = useQueryClient();
   const send = useMutation({
     async mutationFn() {
       for (const id of ids)
         await api.POST('/v1/vulnerabilities/{id}/comments', {
           params: { path: { id } },
-          body: { text, internal: false },
+          body: { text, internal },
         });
     },
     onSuccess() {
+      forget();
       for (const id of ids) void client.invalidateQueries({ queryKey: ['vulnerability', id] });
       tell(ids.length === 1 ? 'The comment stands.' : `The comment stands at ${ids.length}.`);
       onClose();
@@ -132,15 +142,27 @@ function CommentForm({ ids, onClose }: FormProps) {
     <Saved label="Send" disabled={text.trim() === ''} busy={send.isPending} onSave={() => send.mutate()}>
       <Textarea
         label="Comment"
-        description="Markdown"
+        description={
+          isRestored ? 'Markdown. You wrote this before in this browser and did not send it.' : 'Markdown'
+        }
         data-autofocus
         autosize
         minRows={4}
         maxRows={12}
         value={text}
         error={send.error === null ? undefined : errorText(send.error)}
-        onChange={(event) => setText(event.currentTarget.value)}
+        onChange={(event) => {
+          const written = event.currentTarget.value;
+          setText(() => written);
+        }}
       />
+      {who.staff && (
+        <Checkbox
+          label="Internal: staff alone see it"
+          checked={internal}
+          onChange={(event) => setInternal(event.currentTarget.checked)}
+        />
+      )}
     </Saved>
   );
 }
