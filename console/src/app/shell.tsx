@@ -30,6 +30,7 @@ import { useEffect } from 'react';
 import { useReachesNothing } from '../api/groups.ts';
 import { sendSignOut } from '../session/sign-out.ts';
 import { whoAmI } from '../session/who.ts';
+import { useKeptFocus } from './kept-focus.ts';
 import { Mark } from './mark.tsx';
 import { NoAccess } from './no-access.tsx';
 import { Renewal } from './renewal.tsx';
@@ -55,6 +56,7 @@ export function Shell() {
   const navigate = useNavigate();
   const places = usePlaces();
   useFocusOnArrival();
+  useKeptFocus();
   const focusSearch = () => document.getElementById('search')?.focus();
   useShortcuts({
     ...Object.fromEntries(
