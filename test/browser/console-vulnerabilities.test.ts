@@ -270,6 +270,40 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await pane.getByRole('heading', { name: /^Locations/ }).waitFor();
   });
 
+  it('keep a comment that was begun in a dialog, which Ctrl and Enter send', async () => {
+    const page = await enter();
+    const dialog = page.getByRole('dialog', { name: 'Comment' });
+    const field = dialog.getByLabel('Comment', { exact: true });
+    const begin = async () => {
+      await page.keyboard.press('c');
+      await field.waitFor();
+    };
+    await page.keyboard.press('j');
+    await begin();
+    await field.fill('Begun in the list');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    // Of another one, nothing was written.
+    await page.keyboard.press('j');
+    await begin();
+    expect(await field.inputValue()).toBe('');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.keyboard.press('k');
+    await begin();
+    expect(await field.inputValue()).toBe('Begun in the list');
+    await dialog.getByText('You wrote this before').waitFor();
+    await expectAccessible(page, dialog);
+    await field.press('Control+Enter');
+    await page.getByText('The comment stands.').waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    await expect.poll(() => page.evaluate('document.activeElement.role')).toBe('grid');
+    await begin();
+    expect(await field.inputValue()).toBe('');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+
   it('stay few in the document while they are scrolled, and none comes twice or is left out', async () => {
     const page = await enter();
     const count = await countFound(page);

@@ -22,7 +22,9 @@ export function Dialog({ children, ...others }: Omit<ModalProps, 'opened'>) {
     return () => {
       const focused = document.activeElement;
       const isLeft = focused === document.body || focused?.closest('[role="dialog"]') != null;
-      if (isLeft && opener instanceof HTMLElement) opener.focus({ preventScroll: true });
+      // What a key opened where nothing had the focus gives it to what the key was about.
+      const back = opener === document.body ? document.querySelector('#content [role="grid"]') : opener;
+      if (isLeft && back instanceof HTMLElement) back.focus({ preventScroll: true });
     };
   }, []);
   return (
