@@ -283,6 +283,8 @@ describeInBrowser('The imports of the console', () => {
     await expectAccessible(page, page.getByRole('dialog'));
     await dialog.getByRole('button', { name: 'Undo', exact: true }).click();
     await page.getByRole('region', { name: 'Result' }).getByText('taken away').waitFor();
+    // The button is gone, and the heading is what it stood beside.
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1');
   });
 
   it('ask who may not import hosts alone for an assessment first', async () => {

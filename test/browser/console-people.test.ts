@@ -71,6 +71,7 @@ describeInBrowser('The people of the console', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Ban' }).click();
     await page.getByText('Sami Lehtinen is banned.').waitFor();
     await page.getByRole('definition').getByText('Banned').waitFor();
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Reactivate');
     const tokenIsDead = await fetch(`${assay.server().origin}/v1/users/whoami`, {
       headers: { authorization: `Bearer ${spare.token}` },
     });

@@ -38,6 +38,8 @@ describeInBrowser('The tags of the console', () => {
     await page.getByRole('button', { name: 'Delete seen before' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('The tag "seen before" was deleted.').waitFor();
+    // Its row had the focus.
+    await expect.poll(() => page.evaluate('document.activeElement.role')).toBe('grid');
     // Of what is gone no name is given back.
     await expect.poll(() => page.getByText('"regression" is now called').count()).toBe(0);
 
