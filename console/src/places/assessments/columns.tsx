@@ -1,9 +1,9 @@
-import { Anchor, Badge, Group } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Badge, Group } from '@mantine/core';
 import type { Assessment } from '../../api/client.ts';
 import type { Column } from '../../parts/table-column.ts';
 import { Day, Time } from '../../parts/time.tsx';
 import { StateMark } from './state-mark.tsx';
+import { RowLink } from '../../parts/row-link.tsx';
 
 /** The words of what an assessment is of. */
 export const TYPES = [
@@ -21,17 +21,9 @@ export const COLUMNS: readonly Column<Assessment>[] = [
     width: 'minmax(120px, 3fr)',
     sort: 'name',
     cell: ({ uid, name }) => (
-      <Anchor
-        component={Link}
-        to={`/assessments/${uid}`}
-        size="sm"
-        c="inherit"
-        fw={500}
-        title={name}
-        dir="auto"
-      >
+      <RowLink to={`/assessments/${uid}`} title={name}>
         {name}
-      </Anchor>
+      </RowLink>
     ),
   },
   {

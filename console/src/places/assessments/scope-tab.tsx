@@ -1,8 +1,7 @@
-import { ActionIcon, Anchor, Button, Code, Group, Stack, Textarea, TextInput } from '@mantine/core';
+import { ActionIcon, Button, Code, Group, Stack, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconPencil, IconPlus, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { Assessment } from '../../api/client.ts';
 import { ASSET_TYPES } from '../../api/assets.ts';
@@ -17,6 +16,7 @@ import { whoAmI } from '../../session/who.ts';
 import { rulesOf as rulesIn } from '../assets/scope-rules.ts';
 import { AddToScope } from './add-to-scope.tsx';
 import classes from './assessment-page.module.css';
+import { RowLink } from '../../parts/row-link.tsx';
 
 /** The scopes of operation 11. */
 const WRITING = new Set(['asset_gw', 'asset_client_ow', 'asset_boss_ow', 'asset_client_lw', 'asset_boss_lw']);
@@ -109,9 +109,9 @@ function columnsOf(actions: ScopeActions | undefined): readonly Column<ScopeAsse
       header: 'Location',
       width: 'minmax(110px, 2fr)',
       cell: ({ assetUid, location }) => (
-        <Anchor component={Link} to={`/assets/${assetUid}`} size="sm" c="inherit" fw={500} title={location}>
+        <RowLink to={`/assets/${assetUid}`} title={location}>
           {location}
-        </Anchor>
+        </RowLink>
       ),
     },
     {

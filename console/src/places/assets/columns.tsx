@@ -1,11 +1,11 @@
-import { Anchor, Badge, Group } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Badge, Group } from '@mantine/core';
 import { ASSET_TYPES, type AssetRow } from '../../api/assets.ts';
 import { CriticalityMark } from '../../parts/criticality-mark.tsx';
 import { LISTING_IS } from '../../parts/listing-picker.tsx';
 import type { Column } from '../../parts/table-column.ts';
 import { TwoLines } from '../../parts/two-lines.tsx';
 import { Time } from '../../parts/time.tsx';
+import { RowLink } from '../../parts/row-link.tsx';
 
 /** The columns of the assets. */
 export const COLUMNS: readonly Column<AssetRow>[] = [
@@ -15,17 +15,9 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
     width: 'minmax(120px, 1.8fr)',
     sort: 'location',
     cell: ({ uid, location }) => (
-      <Anchor
-        component={Link}
-        to={`/assets/${uid}`}
-        size="sm"
-        c="inherit"
-        fw={500}
-        title={location}
-        dir="auto"
-      >
+      <RowLink to={`/assets/${uid}`} title={location}>
         {location}
-      </Anchor>
+      </RowLink>
     ),
     narrow: {
       cell: ({ uid, location, name, assetType }) => (
@@ -36,17 +28,9 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
             </span>
           }
         >
-          <Anchor
-            component={Link}
-            to={`/assets/${uid}`}
-            size="sm"
-            c="inherit"
-            fw={500}
-            title={location}
-            dir="auto"
-          >
+          <RowLink to={`/assets/${uid}`} title={location}>
             {location}
-          </Anchor>
+          </RowLink>
         </TwoLines>
       ),
     },

@@ -17,6 +17,7 @@ import { Time } from '../../parts/time.tsx';
 import { whoAmI } from '../../session/who.ts';
 import { GroupForm } from './group-form.tsx';
 import { groupSearchOf } from './search.ts';
+import { RowLink } from '../../parts/row-link.tsx';
 
 const COLUMNS: readonly Column<AssessmentGroup>[] = [
   {
@@ -24,9 +25,9 @@ const COLUMNS: readonly Column<AssessmentGroup>[] = [
     header: 'Name',
     width: 'minmax(120px, 2fr)',
     cell: ({ id, name }) => (
-      <Anchor component={Link} to={`/groups/${id}`} size="sm" c="inherit" fw={500} title={name} dir="auto">
+      <RowLink to={`/groups/${id}`} title={name}>
         {name}
-      </Anchor>
+      </RowLink>
     ),
   },
   {

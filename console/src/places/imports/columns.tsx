@@ -1,11 +1,10 @@
-import { Anchor } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import type { ImportJob } from '../../api/client.ts';
 import type { Column } from '../../parts/table-column.ts';
 import { TwoLines } from '../../parts/two-lines.tsx';
 import { Time } from '../../parts/time.tsx';
 import { formatName } from './formats.ts';
 import { ImportState } from './import-state.tsx';
+import { RowLink } from '../../parts/row-link.tsx';
 
 const number = (count: number | undefined) =>
   count === undefined || count === 0 ? '' : count.toLocaleString();
@@ -17,17 +16,9 @@ export const COLUMNS: readonly Column<ImportJob>[] = [
     header: 'Report',
     width: 'minmax(110px, 2fr)',
     cell: ({ id, file }) => (
-      <Anchor
-        component={Link}
-        to={`/imports/${id}`}
-        size="sm"
-        c="inherit"
-        fw={500}
-        title={file.filename}
-        dir="auto"
-      >
+      <RowLink to={`/imports/${id}`} title={file.filename}>
         {file.filename === '' ? `Import ${id}` : file.filename}
-      </Anchor>
+      </RowLink>
     ),
     narrow: {
       cell: ({ id, file, format, created_at }) => (
@@ -38,17 +29,9 @@ export const COLUMNS: readonly Column<ImportJob>[] = [
             </>
           }
         >
-          <Anchor
-            component={Link}
-            to={`/imports/${id}`}
-            size="sm"
-            c="inherit"
-            fw={500}
-            title={file.filename}
-            dir="auto"
-          >
+          <RowLink to={`/imports/${id}`} title={file.filename}>
             {file.filename === '' ? `Import ${id}` : file.filename}
-          </Anchor>
+          </RowLink>
         </TwoLines>
       ),
     },
