@@ -167,6 +167,22 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await page.getByText('1 vulnerability set back.').waitFor();
   });
 
+  it('are tagged by staff, who read tags of several organizations that are called alike', async () => {
+    const page = await assay.enter('staff', LIST);
+    await rowsOf(page).first().waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('t');
+    const dialog = page.getByRole('dialog', { name: 'Add tags' });
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(() => page.getByRole('option', { name: 'PCI DSS' }).count()).toBe(1);
+    await dialog.getByRole('combobox').fill('Made by keys');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Enter');
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('alert').getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('1 vulnerability set back.').waitFor();
+  });
+
   it('are seen again as they were, by a view that has a name', async () => {
     const page = await enter(`${LIST}?severity=%5B%22Critical%22%5D`);
     await page.getByRole('button', { name: 'Columns' }).click();

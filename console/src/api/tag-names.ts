@@ -13,7 +13,8 @@ export const tagNames = (search: string) =>
         params: { query: { 'filter[search]': search, 'page[size]': SHOWN } },
         signal,
       });
-      return data.map(({ name }) => name);
+      // Staff read those of several organizations, which may be called alike.
+      return [...new Set(data.map(({ name }) => name))];
     },
     placeholderData: keepPreviousData,
   });

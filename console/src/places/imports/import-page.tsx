@@ -156,9 +156,9 @@ function AskUndo({ job, onClose }: { job: ImportJob; onClose: () => void }) {
     >
       <Text size="sm">
         Up to {vulnerabilitiesText(result?.findings_created ?? 0)} and{' '}
-        {counted(result?.assets_created ?? 0, 'asset')} that it alone made are taken away, and the statuses
-        that it set are set back. What a person or another import changed since stays, and ports stay. This
-        cannot be taken back, but the report can be imported again.
+        {counted(result?.assets_created ?? 0, 'asset')} that it alone made are taken away, the statuses that
+        it set are set back, and what it told to be gone is so no longer. What a person or another import
+        changed since stays, and ports stay. This cannot be taken back, but the report can be imported again.
       </Text>
     </FormDialog>
   );
