@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Order, Place, Selection } from '../domain/shared/lists.ts';
+import type { Place } from '../domain/shared/list-places.ts';
+import type { Order, Selection } from '../domain/shared/lists.ts';
 import { Problem } from './problems.ts';
 
 /** A cursor is good for the list, the filters and the order that it was made for. */

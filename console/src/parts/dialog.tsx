@@ -13,7 +13,7 @@ const UNCOVERED = {
 };
 
 /**
- * A dialog, which is there while it is open. Ctrl or Cmd with Enter in a text area sends it, and its end gives the focus
+ * A dialog, which is there while it is open. Ctrl or Cmd with Enter in a field sends it, and its end gives the focus
  * back to what it was opened with.
  */
 export function Dialog({ children, ...others }: Omit<ModalProps, 'opened'>) {

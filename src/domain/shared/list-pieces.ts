@@ -1,5 +1,6 @@
 import type { Filters, Reading } from './filters.ts';
-import type { List, Piece, Place, Selection } from './lists.ts';
+import type { Place } from './list-places.ts';
+import type { List, Piece, Selection } from './lists.ts';
 
 /** Milliseconds that a piece may take: they hold the event loop where the database is in this process. */
 const LONG = 20;

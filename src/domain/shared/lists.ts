@@ -8,6 +8,7 @@ import {
   ORGANIZATION_UID_PATTERN,
   type Reading,
 } from './filters.ts';
+import { behind, type Direction, type Place, type Placed, placeOf, upTo } from './list-places.ts';
 
 /** A column that a list can be sorted by. */
 export interface Order {
@@ -24,12 +25,6 @@ export interface Selection<F extends Filters = Filters, O extends string = strin
   filters: Chosen<F>;
   order: O;
   descending: boolean;
-}
-
-/** A row's place in an order: the reading goes on behind it. */
-export interface Place {
-  value: string | number | null;
-  id: number | string;
 }
 
 /** Rows of a list in their order, and the place of the last of them. */
@@ -118,18 +113,11 @@ export interface DefinedList<
 
 type WithOrganization<F extends Filters> = F & { organizationUid: Filter<'texts'> };
 
-interface Placed {
-  place_value: string | number | null;
-  place_id: number | string;
-}
-
 const USUAL_PIECE = 200;
 /** Rows that may be passed over in an index without a thought of how long that takes. */
 const FEW = 1_000;
 /** Rows of an order that are tried before what filters find is gathered. */
 const TRIED = 4_000;
-
-const placeOf = (row: Placed): Place => ({ value: row.place_value, id: row.place_id });
 
 /** Declares a list by its rows, filters and orders; its SQL follows from them. */
 export function defineList<
@@ -272,39 +260,6 @@ export function defineList<
       return (counted as { total: number } | undefined)?.total ?? 0;
     },
   };
-}
-
-interface Direction {
-  column: Expression<unknown>;
-  id: Expression<number | string>;
-  nullable: boolean;
-  descending: boolean;
-  idDescends: boolean;
-}
-
-/** The condition that a row comes behind a place. An index of the column and the id finds where that is. */
-function behind(
-  { column, id, nullable, descending, idDescends }: Direction,
-  place: Place,
-): Expression<SqlBool> {
-  const laterId = idDescends ? sql`${id} < ${place.id}` : sql`${id} > ${place.id}`;
-  if (place.value === null) return sql<SqlBool>`(${column} is null and ${laterId})`;
-  const beyond = descending ? sql`${column} < ${place.value}` : sql`${column} > ${place.value}`;
-  if (nullable)
-    return sql<SqlBool>`(${column} is null or ${beyond} or (${column} = ${place.value} and ${laterId}))`;
-  const from = descending ? sql`${column} <= ${place.value}` : sql`${column} >= ${place.value}`;
-  return sql<SqlBool>`(${from} and (${beyond} or ${laterId}))`;
-}
-
-/** The condition that a row comes no later than a place, in an order by a column that is never null. */
-function upTo(
-  { column, id, descending, idDescends }: Direction,
-  { value, id: last }: Place,
-): Expression<SqlBool> {
-  const until = descending ? sql`${column} >= ${value}` : sql`${column} <= ${value}`;
-  const before = descending ? sql`${column} > ${value}` : sql`${column} < ${value}`;
-  const earlierId = idDescends ? sql`${id} >= ${last}` : sql`${id} <= ${last}`;
-  return sql<SqlBool>`(${until} and (${before} or ${earlierId}))`;
 }
 
 function ofOrganization(column: string): Filter<'texts'> {
