@@ -53,28 +53,35 @@ export class SharedWrite<Item, Result> {
       if (lane !== undefined) return void lane.push(one);
       const begun = [one];
       this.#lanes.set(key, begun);
-      void this.#run(begun).finally(() => this.#lanes.delete(key));
+      void this.#run(key, begun);
     });
   }
 
-  async #run(lane: Waiting<Item, Result>[]): Promise<void> {
-    while (lane.length > 0) {
-      await gather(lane);
-      let taken: Waiting<Item, Result>[] = [];
-      try {
-        const results = await this.#db.write((tx) => {
-          // As late as can be, so that whoever came until now is in it; the same ones when it is run again.
-          if (taken.length === 0) taken = lane.splice(0, this.#fitting(lane));
-          return this.#unit(
-            tx,
-            taken.map(({ item }) => item),
-          );
-        });
-        taken.forEach(({ resolve }, index) => resolve(results[index] as Result));
-      } catch (error) {
-        if (taken.length > 1 && !(error instanceof Unavailable)) await this.#writeEach(taken);
-        else for (const { reject } of taken.length > 0 ? taken : lane.splice(0)) reject(error);
-      }
+  async #run(key: string, lane: Waiting<Item, Result>[]): Promise<void> {
+    try {
+      while (lane.length > 0) await this.#writeNext(lane);
+    } finally {
+      // In the same turn as the last look at the lane: an item that is added later starts a lane of its own.
+      this.#lanes.delete(key);
+    }
+  }
+
+  async #writeNext(lane: Waiting<Item, Result>[]): Promise<void> {
+    await gather(lane);
+    let taken: Waiting<Item, Result>[] = [];
+    try {
+      const results = await this.#db.write((tx) => {
+        // As late as can be, so that whoever came until now is in it; the same ones when it is run again.
+        if (taken.length === 0) taken = lane.splice(0, this.#fitting(lane));
+        return this.#unit(
+          tx,
+          taken.map(({ item }) => item),
+        );
+      });
+      taken.forEach(({ resolve }, index) => resolve(results[index] as Result));
+    } catch (error) {
+      if (taken.length > 1 && !(error instanceof Unavailable)) await this.#writeEach(taken);
+      else for (const { reject } of taken.length > 0 ? taken : lane.splice(0)) reject(error);
     }
   }
 

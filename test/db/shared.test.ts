@@ -64,6 +64,13 @@ describe('Writes that come at the same time', () => {
     expect(units).toEqual([['b1'], ['b2']]);
   });
 
+  it('settle when one is awaited right after another', async () => {
+    const shared = new SharedWrite(db, insertAll);
+    expect(await shared.write('k1')).toBe(true);
+    expect(await shared.write('k2')).toBe(true);
+    await expect(shared.write('k2')).resolves.toBe(false);
+  });
+
   it('are at most 200 a unit', async () => {
     const units: number[] = [];
     const shared = new SharedWrite(db, async (tx, uids: readonly string[]) => {
