@@ -1,7 +1,7 @@
 import { hashPassword } from '../src/auth/passwords.ts';
 import { commandLine } from '../src/auth/callers.ts';
-import { openDatabase } from '../src/db/open.ts';
-import { createUser } from '../src/domain/people/users.ts';
+import { openDatabase } from '../src/db/open-database.ts';
+import { createUser } from '../src/domain/users/users.ts';
 import { openKeys } from '../src/domain/tokens/deployment-keys.ts';
 import { fillLarge } from './large-dataset.ts';
 import { progress } from './measure.ts';

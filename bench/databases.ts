@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { openDatabase } from '../src/db/open.ts';
+import { openDatabase } from '../src/db/open-database.ts';
 import { fillDatabase } from './dataset.ts';
 
 /** @returns the address of a new database in the cluster */

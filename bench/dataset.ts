@@ -7,7 +7,7 @@ import { GROUP_ROLES } from '../src/domain/assessments/groups.ts';
 import { createOrganization } from '../src/domain/organizations/organizations.ts';
 import { createClient } from '../src/domain/tokens/oauth-clients.ts';
 import { issueToken } from '../src/domain/tokens/tokens.ts';
-import { createUser } from '../src/domain/people/users.ts';
+import { createUser } from '../src/domain/users/users.ts';
 import type { Dataset } from './workloads.ts';
 
 const USERS = 60_000;

@@ -3,7 +3,7 @@ import { commandLine } from '../src/auth/callers.ts';
 import type { Database, Engine, Transaction } from '../src/db/engine.ts';
 import { createAssessment } from '../src/domain/assessments/assessments.ts';
 import { createOrganization } from '../src/domain/organizations/organizations.ts';
-import { createUser } from '../src/domain/people/users.ts';
+import { createUser } from '../src/domain/users/users.ts';
 import type { Keys } from '../src/auth/keys.ts';
 import { issueToken } from '../src/domain/tokens/tokens.ts';
 

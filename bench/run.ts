@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Engine } from '../src/db/engine.ts';
-import { openDatabase } from '../src/db/open.ts';
+import { openDatabase } from '../src/db/open-database.ts';
 import { openKeys } from '../src/domain/tokens/deployment-keys.ts';
 import { startPostgres } from '../test/harness/postgres.ts';
 import { COMPANION_WORKLOADS, measureCompanions } from './companions.ts';

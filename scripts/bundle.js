@@ -1,5 +1,5 @@
 // Makes of the sources what the product runs: `node scripts/bundle.js FOLDER`. It prints the files that it wrote, one a line.
-// Every module lies in the folder itself, see src/root.ts.
+// Every module lies in the folder itself, see src/paths.ts.
 import { resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 import { root } from './building.js';
@@ -7,10 +7,10 @@ import { root } from './building.js';
 /** What is started by its name: the program, and what threads begin with. */
 const ENTRIES = {
   main: 'src/main.ts',
-  'reading-thread': 'src/db/reading-thread.ts',
-  'checkpoint-thread': 'src/db/checkpoint-thread.ts',
-  'import-thread': 'src/importers/import-thread.ts',
-  'search-thread': 'src/jobs/search-thread.ts',
+  'reading-thread': 'src/db/sqlite/reader-worker.ts',
+  'checkpoint-thread': 'src/db/sqlite/checkpoint-worker.ts',
+  'import-thread': 'src/importers/worker/import-worker.ts',
+  'search-thread': 'src/jobs/index-search-worker.ts',
 };
 
 /** What stays a package of its own: it is native, starts threads from its files, reads its files, or is rarely needed. */

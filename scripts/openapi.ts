@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildApp } from '../src/app.ts';
-import { loadConfig } from '../src/config.ts';
-import { openContext } from '../src/context.ts';
+import { loadConfig } from '../src/config/config.ts';
+import { openContext } from '../src/runtime/context.ts';
 
 /** Writes `openapi.json` as a server with the default configuration describes itself; `--check` only compares. */
 const file = new URL('../openapi.json', import.meta.url);

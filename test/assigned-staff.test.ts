@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../src/auth/callers.ts';
-import { assignStaff } from '../src/domain/people/users.ts';
+import { assignStaff } from '../src/domain/users/users.ts';
 import { applicationsOf } from './oauth/applications.ts';
 import { type TestServer, useSharedServer } from './harness/server.ts';
 import { type TestUser, worldOf } from './harness/world.ts';

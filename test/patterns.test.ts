@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAst } from 'vitest/node';
 import { describe, expect, it } from 'vitest';
-import { networkOf, toAddress } from '../src/auth/addresses.ts';
-import { invitedUid } from '../src/auth/invitations.ts';
+import { networkOf, toAddress } from '../src/auth/ip-addresses.ts';
+import { invitedUid } from '../src/auth/account-links.ts';
 import { isPersonalToken } from '../src/auth/secrets.ts';
 import { isDeeperThan } from '../src/http/json-bodies.ts';
-import { BoundedXml } from '../src/importers/reading/bounded-xml.ts';
+import { BoundedXml } from '../src/importers/parsing/limited-xml-parser.ts';
 import { ReportError } from '../src/importers/report.ts';
 import { formParameters } from '../src/oauth/form-parameters.ts';
 

@@ -8,7 +8,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { AssayError } from './api/client.ts';
+import { AssayError } from './queries/client.ts';
 import { router } from './app/router.tsx';
 import { ShortcutsProvider } from './app/shortcuts.tsx';
 import { theme } from './app/theme.ts';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
-import { administersOthers } from '../domain/people/people.ts';
+import { administersOthers } from '../domain/users/invite-user.ts';
 import { Page, SignedIn } from '../pages/layout.tsx';
 
 const PAGES = {

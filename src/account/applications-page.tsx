@@ -5,11 +5,11 @@ import {
   connectedApplications,
   withdrawConsent,
 } from '../domain/tokens/consents.ts';
-import type { RegisterRoutes } from '../http/area-plugin.ts';
+import type { RegisterRoutes } from '../http/register-area.ts';
 import { actOf, sessionOf } from '../http/browser-sessions.ts';
 import { Button, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { Time } from '../pages/time-element.tsx';
+import { Time } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 
 const PATH = '/account/applications';

@@ -2,11 +2,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { missing } from '../domain/shared/failure.ts';
-import type { RegisterRoutes } from '../http/area-plugin.ts';
+import { missing } from '../domain/shared/errors.ts';
+import type { RegisterRoutes } from '../http/register-area.ts';
 import { Problem } from '../http/problems.ts';
-import { PLACES, signInAddress } from '../pages/addresses.ts';
-import { DIST } from '../root.ts';
+import { PLACES, signInAddress } from '../pages/paths.ts';
+import { DIST } from '../paths.ts';
 import { contentSecurityPolicy, formToken } from '../pages/pages-plugin.tsx';
 
 /** What the console is built to: its page, and what that loads, in `files`. */

@@ -1,15 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { invitationUrl } from '../auth/invitations.ts';
-import { invitePerson } from '../domain/people/people.ts';
-import { Failure } from '../domain/shared/failure.ts';
+import { invitationUrl } from '../auth/account-links.ts';
+import { invitePerson } from '../domain/users/invite-user.ts';
+import { Failure } from '../domain/shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
-import type { RegisterRoutes } from '../http/area-plugin.ts';
+import type { RegisterRoutes } from '../http/register-area.ts';
 import { actOf, sessionOf } from '../http/browser-sessions.ts';
 import { Button, Choice, Field, Form } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
-import { Made, type MadeLink } from './made-link.tsx';
+import { Made, type MadeLink } from './generated-link.tsx';
 import { PEOPLE_PATH, requireAdministrator } from './people-page.tsx';
 import { MAX_EMAIL_LENGTH } from '../auth/email-addresses.ts';
 

@@ -1,16 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { summarizeAccount } from '../domain/sign-in/account-summaries.ts';
-import { personNameFault } from '../domain/people/person-names.ts';
+import { personNameFault } from '../domain/users/user-names.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { organizationNameOf } from '../domain/organizations/organizations.ts';
 import { hasPassword, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
-import { renameUser } from '../domain/people/users.ts';
-import type { RegisterRoutes } from '../http/area-plugin.ts';
+import { renameUser } from '../domain/users/users.ts';
+import type { RegisterRoutes } from '../http/register-area.ts';
 import { actOf, limitsOf, sessionOf } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { Time } from '../pages/time-element.tsx';
+import { Time } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { methodWords } from './sessions-page.tsx';
 

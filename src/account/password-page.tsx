@@ -4,13 +4,13 @@ import { passwordFault } from '../auth/password-strength.ts';
 import { hashPassword, MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
 import { organizationNameOf } from '../domain/organizations/organizations.ts';
 import { changePassword, passwordUseOf } from '../domain/sign-in/passwords.ts';
-import { signInWithPassword } from '../domain/sign-in/sign-ins.ts';
-import type { RegisterRoutes } from '../http/area-plugin.ts';
+import { signInWithPassword } from '../domain/sign-in/sign-in-with-password.ts';
+import type { RegisterRoutes } from '../http/register-area.ts';
 import { actOf, sessionOf, setSessionCookie } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
-import { NewPassword } from './new-password.tsx';
+import { NewPassword } from './new-password-field.tsx';
 
 const PATH = '/account/password';
 

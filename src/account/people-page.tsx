@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
-import { administersOthers, listPeople, type Person } from '../domain/people/people.ts';
-import { missing } from '../domain/shared/failure.ts';
+import { administersOthers, listPeople, type Person } from '../domain/users/invite-user.ts';
+import { missing } from '../domain/shared/errors.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
-import type { RegisterRoutes } from '../http/area-plugin.ts';
+import type { RegisterRoutes } from '../http/register-area.ts';
 import { sessionOf } from '../http/browser-sessions.ts';
 import { Button, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { Time } from '../pages/time-element.tsx';
+import { Time } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 
 export const PEOPLE_PATH = '/account/people';

@@ -1,19 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { invitationUrl } from '../auth/invitations.ts';
+import { invitationUrl } from '../auth/account-links.ts';
 import { resetUrl } from '../auth/reset-links.ts';
-import { banUserAs } from '../domain/people/bans.ts';
-import { renewInvitation } from '../domain/people/invitations.ts';
-import { type Person, personByUid } from '../domain/people/people.ts';
-import { Failure } from '../domain/shared/failure.ts';
+import { banUserAs } from '../domain/users/ban-user.ts';
+import { renewInvitation } from '../domain/users/invitations.ts';
+import { type Person, personByUid } from '../domain/users/invite-user.ts';
+import { Failure } from '../domain/shared/errors.ts';
 import { createPasswordReset } from '../domain/sign-in/password-resets.ts';
-import type { RegisterRoutes } from '../http/area-plugin.ts';
+import type { RegisterRoutes } from '../http/register-area.ts';
 import { actOf, sessionOf } from '../http/browser-sessions.ts';
 import { Button, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { Time } from '../pages/time-element.tsx';
+import { Time } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
-import { Made, type MadeLink } from './made-link.tsx';
+import { Made, type MadeLink } from './generated-link.tsx';
 import { PEOPLE_PATH, requireAdministrator, stateWords } from './people-page.tsx';
 
 const PATH = `${PEOPLE_PATH}/:uid`;

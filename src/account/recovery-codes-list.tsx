@@ -1,4 +1,4 @@
-import { Copyable } from '../pages/copyable.tsx';
+import { Copyable } from '../pages/copy-field.tsx';
 import { Notice } from '../pages/forms.tsx';
 
 /** Recovery codes, the one time that they are shown. */

@@ -3,20 +3,20 @@ import { Type } from 'typebox';
 import { MAX_EMAIL_LENGTH } from '../auth/email-addresses.ts';
 import { passwordFault } from '../auth/password-strength.ts';
 import { hashPassword, MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
-import { Failure } from '../domain/shared/failure.ts';
+import { Failure } from '../domain/shared/errors.ts';
 import {
   type PasswordReset,
   readPasswordReset,
   usePasswordReset,
 } from '../domain/sign-in/password-resets.ts';
-import { requestResetMail, type ResetRequest } from '../domain/sign-in/reset-requests.ts';
-import type { RegisterRoutes } from '../http/area-plugin.ts';
+import { requestResetMail, type ResetRequest } from '../domain/sign-in/request-password-reset.ts';
+import type { RegisterRoutes } from '../http/register-area.ts';
 import { actOf } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { DeadLink, LINK_SCRIPTS, MAX_LINK_TOKEN_LENGTH } from './link-page.tsx';
-import { NewPassword } from './new-password.tsx';
+import { DeadLink, LINK_SCRIPTS, MAX_LINK_TOKEN_LENGTH } from './invalid-link.tsx';
+import { NewPassword } from './new-password-field.tsx';
 import { continueSignIn } from './sign-in-flow.ts';
 
 const PATH = '/reset-password';

@@ -1,20 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { usePasskey } from '../domain/sign-in/passkey-proofs.ts';
+import { usePasskey } from '../domain/sign-in/verify-passkey.ts';
 import { MAX_RECOVERY_CODE_LENGTH, useRecoveryCode } from '../domain/sign-in/recovery-codes.ts';
 import { attemptSecondFactor, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { MAX_CODE_LENGTH, useTotp } from '../domain/sign-in/totp.ts';
-import type { RegisterRoutes } from '../http/area-plugin.ts';
+import type { RegisterRoutes } from '../http/register-area.ts';
 import { actOf } from '../http/browser-sessions.ts';
 import { formTargetsOf } from '../oauth/authorization-request.ts';
-import { HOME, returnPath, signInAddress } from '../pages/addresses.ts';
+import { HOME, returnPath, signInAddress } from '../pages/paths.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { CodeField } from './authenticator-set-up.tsx';
-import { PASSKEY_SCRIPTS, PasskeyForm } from './passkeys-form.tsx';
-import { CredentialField, takeAnswer } from './passkeys.ts';
+import { CodeField } from './authenticator-setup.tsx';
+import { PASSKEY_SCRIPTS, PasskeyForm } from './passkey-form.tsx';
+import { CredentialField, takeAnswer } from './passkey-endpoints.ts';
 import { completeSignIn } from './sign-in-flow.ts';
 import { MAX_RETURN_LENGTH, ReturnQuery } from './sign-in-page.tsx';
 

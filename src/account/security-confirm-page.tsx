@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { MAX_TYPED_PASSWORD_LENGTH, requirePasswordTurn } from '../auth/passwords.ts';
-import { usePasskey } from '../domain/sign-in/passkey-proofs.ts';
+import { usePasskey } from '../domain/sign-in/verify-passkey.ts';
 import { attemptSecondFactor, isPasswordOf } from '../domain/sign-in/second-factors.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { useTotp } from '../domain/sign-in/totp.ts';
-import type { RegisterRoutes } from '../http/area-plugin.ts';
+import type { RegisterRoutes } from '../http/register-area.ts';
 import { actOf, openSession, sessionOf } from '../http/browser-sessions.ts';
-import { CredentialField, takeAnswer } from './passkeys.ts';
+import { CredentialField, takeAnswer } from './passkey-endpoints.ts';
 import { CONFIRM_PATH, SECURITY_PATH } from './security-sections.tsx';
 import { showSecurity } from './security-page.tsx';
 

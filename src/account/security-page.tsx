@@ -1,15 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Context } from '../context.ts';
+import type { Context } from '../runtime/context.ts';
 import { listPasskeys } from '../domain/sign-in/passkeys.ts';
 import { hasPassword, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
-import type { RegisterRoutes } from '../http/area-plugin.ts';
+import type { RegisterRoutes } from '../http/register-area.ts';
 import { sessionOf } from '../http/browser-sessions.ts';
 import { Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
-import { PASSKEY_SCRIPTS } from './passkeys-form.tsx';
+import { PASSKEY_SCRIPTS } from './passkey-form.tsx';
 import {
   Authenticator,
   ConfirmIdentity,

@@ -1,10 +1,10 @@
 import { MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../runtime/context.ts';
 import type { ListedPasskey } from '../domain/sign-in/passkeys.ts';
 import type { SecondFactors } from '../domain/sign-in/second-factors.ts';
 import { Button, Field, Form } from '../pages/forms.tsx';
-import { Time } from '../pages/time-element.tsx';
-import { PasskeyForm } from './passkeys-form.tsx';
+import { Time } from '../pages/relative-time.tsx';
+import { PasskeyForm } from './passkey-form.tsx';
 
 export const SECURITY_PATH = '/account/security';
 export const CONFIRM_PATH = `${SECURITY_PATH}/confirm`;

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
-import { endSession, endSessions } from '../domain/sign-in/session-ends.ts';
+import { endSession, endSessions } from '../domain/sign-in/end-sessions.ts';
 import { type ListedSession, listSessions } from '../domain/sign-in/sessions.ts';
-import type { RegisterRoutes } from '../http/area-plugin.ts';
+import type { RegisterRoutes } from '../http/register-area.ts';
 import { actOf, clearSessionCookie, limitsOf, sessionOf } from '../http/browser-sessions.ts';
 import { Button, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { Time } from '../pages/time-element.tsx';
+import { Time } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { browserName } from './browser-names.ts';
 

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Context } from '../context.ts';
+import type { Context } from '../runtime/context.ts';
 import { needsSecondFactor } from '../domain/sign-in/second-factors.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { openSession } from '../http/browser-sessions.ts';
-import { returnPath } from '../pages/addresses.ts';
+import { returnPath } from '../pages/paths.ts';
 
 /** How someone has just proved who they are. */
 export interface Proof {

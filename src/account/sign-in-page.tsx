@@ -3,16 +3,16 @@ import { Type } from 'typebox';
 import { MAX_EMAIL_LENGTH } from '../auth/email-addresses.ts';
 import { MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
 import { hasIdentityProviders } from '../domain/sign-in/identity-providers.ts';
-import { endSessionIfAny } from '../domain/sign-in/session-ends.ts';
-import { signInWithPassword } from '../domain/sign-in/sign-ins.ts';
-import type { RegisterRoutes } from '../http/area-plugin.ts';
+import { endSessionIfAny } from '../domain/sign-in/end-sessions.ts';
+import { signInWithPassword } from '../domain/sign-in/sign-in-with-password.ts';
+import type { RegisterRoutes } from '../http/register-area.ts';
 import { actOf, clearSessionCookie, readSession } from '../http/browser-sessions.ts';
 import { formTargetsOf } from '../oauth/authorization-request.ts';
-import { returnPath } from '../pages/addresses.ts';
+import { returnPath } from '../pages/paths.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { PASSKEY_SCRIPTS, PasskeySignIn } from './passkeys-form.tsx';
+import { PASSKEY_SCRIPTS, PasskeySignIn } from './passkey-form.tsx';
 import { continueSignIn } from './sign-in-flow.ts';
 
 /** The longest address that a sign-in leads back to: an authorization request. */

@@ -1,5 +1,5 @@
 import { type Scope, SCOPES } from '../auth/scopes.ts';
-import type { Fault } from '../domain/shared/failure.ts';
+import type { Fault } from '../domain/shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { Button, Choice, Field, Form, Select } from '../pages/forms.tsx';
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { isReadingScope, isScope, type Scope, SCOPES, scopesOf } from '../auth/scopes.ts';
-import { Failure } from '../domain/shared/failure.ts';
+import { Failure } from '../domain/shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import {
   issueToken,
@@ -11,12 +11,12 @@ import {
   type OwnToken,
   revokeOwnToken,
 } from '../domain/tokens/tokens.ts';
-import type { RegisterRoutes } from '../http/area-plugin.ts';
+import type { RegisterRoutes } from '../http/register-area.ts';
 import { actOf, sessionOf } from '../http/browser-sessions.ts';
-import { Secret } from '../pages/copyable.tsx';
+import { Secret } from '../pages/copy-field.tsx';
 import { Button, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { Time } from '../pages/time-element.tsx';
+import { Time } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { EXPIRIES, MAX_ADDRESSES_LENGTH, type Preset, type TokenFields, TokenForm } from './token-form.tsx';
 

@@ -10,7 +10,7 @@ import {
   type JWTVerifyGetKey,
   jwtVerify,
 } from 'jose';
-import { limitedFetch } from './limited-fetch.ts';
+import { limitedFetch } from './fetch-with-limit.ts';
 import { isPlainText } from './plain-text.ts';
 import { isScope, type Scope } from './scopes.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { loadConfig } from '../config.ts';
-import { hasSqlite, openDatabase } from '../db/open.ts';
+import { loadConfig } from '../config/config.ts';
+import { hasSqlite, openDatabase } from '../db/open-database.ts';
 import { addCommand, type CommonOptions } from './command.ts';
 import { io } from './io.ts';
 import { printJson, printLines } from './output.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { commandLine } from '../auth/callers.ts';
-import { Failure } from '../domain/shared/failure.ts';
+import { Failure } from '../domain/shared/errors.ts';
 import {
   createClient,
   deleteClient,
@@ -9,7 +9,7 @@ import {
   requireClient,
   setImplicit,
 } from '../domain/tokens/oauth-clients.ts';
-import { userById } from '../domain/people/users.ts';
+import { userById } from '../domain/users/users.ts';
 import { addCommand, addFamily, type CommonOptions, scopesOption } from './command.ts';
 import { withContext } from './open.ts';
 import { pairs, printJson, printLines, table } from './output.ts';

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Context } from '../context.ts';
+import type { Context } from '../runtime/context.ts';
 import { commandLine } from '../auth/callers.ts';
 import { renewDemoClients } from '../demo/clients.ts';
 import { storeEvidence } from '../demo/evidence/stored.ts';
 import { demoFacts, loadDemo, renewDemo } from '../demo/load.ts';
 import { newDemoSecrets } from '../demo/secrets.ts';
 import type { DemoFacts, DemoManifest } from '../demo/manifest.ts';
-import { Failure } from '../domain/shared/failure.ts';
+import { Failure } from '../domain/shared/errors.ts';
 import { DOCS_REDIRECT } from '../domain/tokens/oauth-clients.ts';
 import { hasOrganizations } from '../domain/organizations/organizations.ts';
-import { discardContents, storeContent } from '../files/stored-contents.ts';
+import { discardContents, storeContent } from '../files/file-storage.ts';
 import { writePrivateJson } from './private-file.ts';
 
 /** How long a load by another process may take to write the manifest after its commit, in milliseconds. */

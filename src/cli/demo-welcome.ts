@@ -1,5 +1,5 @@
 import type { DemoManifest } from '../demo/manifest.ts';
-import type { AreaName } from '../config.ts';
+import type { AreaName } from '../config/config.ts';
 import { table } from './output.ts';
 
 /** @returns the demo accounts as lines of a table */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { ROOT } from '../root.ts';
+import { ROOT } from '../paths.ts';
 
 /** As much of JSON Schema as the description uses. */
 export interface Schema {

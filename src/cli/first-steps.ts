@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ROOT } from '../root.ts';
+import { ROOT } from '../paths.ts';
 import { printableArgument } from './output.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { usualMapping } from '../importers/formats/csv/columns.ts';
-import { readCsvRows } from '../importers/reading/csv-rows.ts';
-import { recognising, sampleOf } from '../importers/reading/recognise.ts';
-import { unpack } from '../importers/reading/unpack.ts';
+import { readCsvRows } from '../importers/parsing/csv-stream.ts';
+import { recognising, sampleOf } from '../importers/detect-format.ts';
+import { unpack } from '../importers/parsing/decompress.ts';
 import { ReportError } from '../importers/report.ts';
 import type { ImportFields } from './import-job.ts';
 import type { Mapping } from './import-mapping.ts';

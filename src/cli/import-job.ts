@@ -1,7 +1,7 @@
 import { openAsBlob } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AssayError } from '#client';
-import type { ImportFault } from '../domain/imports/import-job.ts';
+import type { ImportFault } from '../domain/imports/import-types.ts';
 import type { ImportUndone, ImportView } from '../domain/imports/import-list.ts';
 import type { ReportFile } from './import-files.ts';
 import type { AnyClient } from './place.ts';

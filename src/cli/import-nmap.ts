@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
-import type { Flags } from '../config.ts';
-import type { Context } from '../context.ts';
+import type { Flags } from '../config/config.ts';
+import type { Context } from '../runtime/context.ts';
 import type { Reader } from '../db/engine.ts';
-import { listHosts } from '../domain/assets/host-list.ts';
-import { readNmapReport } from '../importers/formats/nmap/nmap-pieces.ts';
-import { unpack } from '../importers/reading/unpack.ts';
+import { listHosts } from '../domain/assets/list-hosts.ts';
+import { readNmapReport } from '../importers/formats/nmap/nmap-stream.ts';
+import { unpack } from '../importers/parsing/decompress.ts';
 import { type ReportFile, reportsOf, withFile } from './import-files.ts';
 import { type ImportJob, Interruption, placeIn } from './import-job.ts';
 import type { Outcome } from './import-outcome.ts';

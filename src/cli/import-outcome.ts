@@ -1,4 +1,4 @@
-import { PREVIEW_KINDS, type PreviewedFinding } from '../domain/imports/import-job.ts';
+import { PREVIEW_KINDS, type PreviewedFinding } from '../domain/imports/import-types.ts';
 import { type ImportJob, placeIn } from './import-job.ts';
 import { printJson, printLines, table } from './output.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { SEVERITIES } from '../domain/vulnerabilities/catalogue.ts';
+import { SEVERITIES } from '../domain/vulnerabilities/statuses-and-severities.ts';
 import { addCommand, nameInputs } from './command.ts';
 import { isFolder, reportsOf, watchFolders } from './import-files.ts';
 import { type ImportFields, Interruption } from './import-job.ts';

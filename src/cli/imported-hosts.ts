@@ -1,4 +1,4 @@
-import type { ListedHost } from '../domain/assets/host-list.ts';
+import type { ListedHost } from '../domain/assets/list-hosts.ts';
 import { pairs, printLines, table, writeText } from './output.ts';
 
 /** Rows of the table; `--json` has all hosts. */

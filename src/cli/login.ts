@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Command, Option } from 'commander';
-import { loadPlace } from '../config.ts';
+import { loadPlace } from '../config/config.ts';
 import { addCommand, scopesOption } from './command.ts';
 import { io } from './io.ts';
 import { pairs, printJson, printLines } from './output.ts';

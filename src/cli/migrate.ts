@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { loadConfig } from '../config.ts';
-import { openDatabase } from '../db/open.ts';
+import { loadConfig } from '../config/config.ts';
+import { openDatabase } from '../db/open-database.ts';
 import { addCommand, type CommonOptions } from './command.ts';
 import { io } from './io.ts';
 import { printJson, printLines } from './output.ts';

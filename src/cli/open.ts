@@ -1,6 +1,6 @@
 import type { DestinationStream } from 'pino';
-import { addressesOf, type Config, type Flags, loadConfig } from '../config.ts';
-import { type CommandDatabase, type Context, openContext } from '../context.ts';
+import { addressesOf, type Config, type Flags, loadConfig } from '../config/config.ts';
+import { type CommandDatabase, type Context, openContext } from '../runtime/context.ts';
 import { io } from './io.ts';
 import { openingRefusal } from './refusal.ts';
 import { placeOf, serverAddress } from './server-address.ts';

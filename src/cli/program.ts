@@ -3,7 +3,7 @@ import { type Command, CommanderError } from 'commander';
 import { registerAssessment } from './assessment.ts';
 import { registerBackup } from './backup.ts';
 import { registerClient } from './client.ts';
-import { ROOT } from '../root.ts';
+import { ROOT } from '../paths.ts';
 import { AssayCommand } from './command.ts';
 import { registerCompletion } from './completion.ts';
 import { registerDemo } from './demo.ts';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { AssayError } from '#client';
-import { type Config, ConfigError } from '../config.ts';
-import { NoDatabase } from '../context.ts';
+import { type Config, ConfigError } from '../config/config.ts';
+import { NoDatabase } from '../runtime/context.ts';
 import { Unavailable } from '../db/engine.ts';
-import { Failure, type Fault } from '../domain/shared/failure.ts';
+import { Failure, type Fault } from '../domain/shared/errors.ts';
 import { NoKeysYet, WrongMasterKey } from '../domain/tokens/deployment-keys.ts';
 import { ReportError } from '../importers/report.ts';
 import { optionOf, typedNameOf } from './command.ts';

@@ -1,4 +1,4 @@
-import { csvLine } from '../http/exports.ts';
+import { csvLine } from '../http/lists/download.ts';
 import { counted, table, writeText } from './output.ts';
 
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { addressesOf, type Config, type Flags, loadConfig } from '../config.ts';
-import { type Context, hostInUrl } from '../context.ts';
-import { AREA_NAMES } from '../config.ts';
+import { addressesOf, type Config, type Flags, loadConfig } from '../config/config.ts';
+import { type Context, hostInUrl } from '../runtime/context.ts';
+import { AREA_NAMES } from '../config/config.ts';
 import { addCommand } from './command.ts';
 import { type Demo, ensureDemo, writeCurrentAddress } from './demo-data.ts';
 import { welcomeLines } from './demo-welcome.ts';

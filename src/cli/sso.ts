@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isPlainText } from '../auth/plain-text.ts';
 import { commandLine } from '../auth/callers.ts';
-import { Failure } from '../domain/shared/failure.ts';
-import { unlinkIdentities } from '../domain/sign-in/identities.ts';
+import { Failure } from '../domain/shared/errors.ts';
+import { unlinkIdentities } from '../domain/sign-in/sign-in-with-provider.ts';
 import {
   listIdentityProviders,
   type ListedProvider,

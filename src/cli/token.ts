@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { commandLine } from '../auth/callers.ts';
-import { Failure } from '../domain/shared/failure.ts';
+import { Failure } from '../domain/shared/errors.ts';
 import { issueToken, listTokens, revokeToken } from '../domain/tokens/tokens.ts';
 import { addCommand, addFamily, type CommonOptions, scopesOption } from './command.ts';
 import { io } from './io.ts';

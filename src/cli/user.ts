@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander';
 import { commandLine } from '../auth/callers.ts';
-import { invitationUrl } from '../auth/invitations.ts';
+import { invitationUrl } from '../auth/account-links.ts';
 import { resetUrl } from '../auth/reset-links.ts';
-import type { Addresses, Config } from '../config.ts';
+import type { Addresses, Config } from '../config/config.ts';
 import type { Reader } from '../db/engine.ts';
-import { banUser } from '../domain/people/bans.ts';
-import { renewInvitation } from '../domain/people/invitations.ts';
+import { banUser } from '../domain/users/ban-user.ts';
+import { renewInvitation } from '../domain/users/invitations.ts';
 import { createPasswordReset } from '../domain/sign-in/password-resets.ts';
 import { hasSecondFactor, resetSecondFactor } from '../domain/sign-in/second-factors.ts';
-import { endSessionsOf } from '../domain/sign-in/session-ends.ts';
+import { endSessionsOf } from '../domain/sign-in/end-sessions.ts';
 import {
   assignStaff,
   createUser,
@@ -17,7 +17,7 @@ import {
   userByEmail,
   userById,
   userByUid,
-} from '../domain/people/users.ts';
+} from '../domain/users/users.ts';
 import { addCommand, addFamily, type CommonOptions } from './command.ts';
 import { io } from './io.ts';
 import { withContext } from './open.ts';

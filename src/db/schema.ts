@@ -1,16 +1,16 @@
 import type { AssessmentsTables } from './schema/assessments.ts';
 import type { AssetsTables } from './schema/assets.ts';
 import type { BulkChangesTables } from './schema/bulk-changes.ts';
-import type { EventsTables } from './schema/events.ts';
+import type { EventsTables } from './schema/audit.ts';
 import type { EvidenceTables } from './schema/evidence.ts';
 import type { FilesTables } from './schema/files.ts';
 import type { ImportsTables } from './schema/imports.ts';
 import type { JobsTables } from './schema/jobs.ts';
-import type { KeptAnswersTables } from './schema/kept-answers.ts';
+import type { KeptAnswersTables } from './schema/idempotency-keys.ts';
 import type { OrganizationsTables } from './schema/organizations.ts';
-import type { PeopleTables } from './schema/people.ts';
+import type { PeopleTables } from './schema/users.ts';
 import type { SignInTables } from './schema/sign-in.ts';
-import type { TalliesTables } from './schema/tallies.ts';
+import type { TalliesTables } from './schema/counters.ts';
 import type { TokensTables } from './schema/tokens.ts';
 import type { VulnerabilitiesTables } from './schema/vulnerabilities.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Act, Caller } from '../auth/callers.ts';
 import { scopesOf } from '../auth/scopes.ts';
-import type { CreatedUser } from '../domain/people/users.ts';
+import type { CreatedUser } from '../domain/users/users.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,5 +1,5 @@
-import type { NewAsset } from '../domain/assets/assets.ts';
-import type { ASSET_TYPES, CRITICALITIES, WRITERS } from '../domain/assets/asset-values.ts';
+import type { NewAsset } from '../domain/assets/insert-assets.ts';
+import type { ASSET_TYPES, CRITICALITIES, WRITERS } from '../domain/assets/asset-enums.ts';
 import type { Chance } from './chance.ts';
 import { nameInAddress } from './spots.ts';
 

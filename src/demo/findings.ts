@@ -1,4 +1,4 @@
-import type { VulnerabilityInput } from '../domain/vulnerabilities/vulnerabilities.ts';
+import type { VulnerabilityInput } from '../domain/vulnerabilities/vulnerability-links.ts';
 import type { Chance } from './chance.ts';
 import { type Sighting, type Spot, told } from './spots.ts';
 

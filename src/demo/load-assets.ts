@@ -1,7 +1,7 @@
 import type { Transaction } from '../db/engine.ts';
-import { changeListingAssets, planListingChange } from '../domain/assessments/listings.ts';
-import { createAssetTags, planAssetTags } from '../domain/assets/asset-tags.ts';
-import { createAsset, type NewAsset } from '../domain/assets/assets.ts';
+import { changeListingAssets, planListingChange } from '../domain/assessments/update-listing.ts';
+import { createAssetTags, planAssetTags } from '../domain/assets/create-asset-tags.ts';
+import { createAsset, type NewAsset } from '../domain/assets/insert-assets.ts';
 import { TAG_SCOPES } from '../auth/scopes.ts';
 import type { Chance } from './chance.ts';
 import { actOf, type Chronicle, type Person } from './chronicle.ts';

@@ -10,8 +10,8 @@ import {
 } from '../domain/assessments/groups.ts';
 import { logTestingSession } from '../domain/assessments/testing-sessions.ts';
 import { createOrganization } from '../domain/organizations/organizations.ts';
-import { banUserAs } from '../domain/people/bans.ts';
-import { createUser, type CreatedUser } from '../domain/people/users.ts';
+import { banUserAs } from '../domain/users/ban-user.ts';
+import { createUser, type CreatedUser } from '../domain/users/users.ts';
 import { createVulnerabilityTag } from '../domain/vulnerabilities/vulnerability-tags.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import { actOf, atWork, type Chronicle, type Person } from './chronicle.ts';

@@ -1,10 +1,10 @@
 import { type Act, commandLine } from '../auth/callers.ts';
 import type { Keys } from '../auth/keys.ts';
 import type { Reader, Transaction } from '../db/engine.ts';
-import { recordChange } from '../domain/shared/audit.ts';
+import { recordChange } from '../domain/audit/record-event.ts';
 import { setPassword } from '../domain/sign-in/passwords.ts';
 import { issueToken } from '../domain/tokens/tokens.ts';
-import { createUser, type CreatedUser } from '../domain/people/users.ts';
+import { createUser, type CreatedUser } from '../domain/users/users.ts';
 import { Chronicle, mondayOf, type Person } from './chronicle.ts';
 import { renewDemoClients } from './clients.ts';
 import type { Evidence } from './evidence/stored.ts';

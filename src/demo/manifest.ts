@@ -1,4 +1,4 @@
-import type { CreatedUser } from '../domain/people/users.ts';
+import type { CreatedUser } from '../domain/users/users.ts';
 
 /** What the demo made for one organization, without any secret; `Account` is what it says of a user who can sign in. */
 export interface DemoOrganization<Account> {

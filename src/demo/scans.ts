@@ -1,7 +1,7 @@
 import type { Transaction } from '../db/engine.ts';
-import type { ScannedHost } from '../domain/assets/applied-scans.ts';
-import { putHostScans } from '../domain/assets/host-scans.ts';
-import { type ObservedPort, PortCoverage } from '../domain/assets/port-observations.ts';
+import type { ScannedHost } from '../domain/assets/scans/apply-scans.ts';
+import { putHostScans } from '../domain/assets/scans/upsert-hosts.ts';
+import { type ObservedPort, PortCoverage } from '../domain/assets/scans/diff-ports.ts';
 import type { Chance } from './chance.ts';
 import { actOf, type Chronicle, type Person } from './chronicle.ts';
 import type { Service } from './services.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { AttachmentStore } from '../attachments-config.ts';
+import type { AttachmentStore } from '../config/attachment-store.ts';
 import type { Database } from '../db/engine.ts';
 import { DatabaseStore } from './database-store.ts';
 import type { FileStore } from './file-store.ts';

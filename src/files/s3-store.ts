@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pipeline } from 'node:stream/promises';
 import { AwsV4Signer } from 'aws4fetch';
-import type { S3Settings } from '../attachments-config.ts';
+import type { S3Settings } from '../config/attachment-store.ts';
 import { Unavailable } from '../db/engine.ts';
 import type { Content, FileStore } from './file-store.ts';
 

@@ -1,10 +1,10 @@
 import { emailKey } from '../auth/email-addresses.ts';
 import type { FastifyRequest } from 'fastify';
-import { networkOf } from '../auth/addresses.ts';
+import { networkOf } from '../auth/ip-addresses.ts';
 import type { Caller } from '../auth/callers.ts';
 import type { Scope } from '../auth/scopes.ts';
 import { isPersonalToken } from '../auth/secrets.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../runtime/context.ts';
 import { readCompleteSession, SignInNeeded } from './browser-sessions.ts';
 import { Problem } from './problems.ts';
 import type { RateLimiter } from './rate-limit.ts';

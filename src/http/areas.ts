@@ -1,5 +1,5 @@
-import type { Addresses, AreaName, Config } from '../config.ts';
-import type { ProblemKind } from './problem-kinds.ts';
+import type { Addresses, AreaName, Config } from '../config/config.ts';
+import type { ProblemKind } from './problem-types.ts';
 
 /** The error bodies of the specification. */
 export type Shape = 'A' | 'B' | 'C' | 'D';

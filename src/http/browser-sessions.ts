@@ -1,8 +1,8 @@
 import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Act, Actor } from '../auth/callers.ts';
-import type { Context } from '../context.ts';
-import { endSessionIfAny } from '../domain/sign-in/session-ends.ts';
+import type { Context } from '../runtime/context.ts';
+import { endSessionIfAny } from '../domain/sign-in/end-sessions.ts';
 import {
   type Browser,
   claimSignIn,

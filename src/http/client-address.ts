@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { AddressSet, toAddress } from '../auth/addresses.ts';
+import { AddressSet, toAddress } from '../auth/ip-addresses.ts';
 
 /** A socket that is closed already has no address. */
 const NOWHERE = '0.0.0.0';

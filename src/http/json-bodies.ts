@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Problem } from './problems.ts';
-import { wantsBodyText } from './repeats.ts';
+import { wantsBodyText } from './idempotency.ts';
 
 /** Largest bodies, in bytes (docs/decided.md, section 3): of what names one thing, and of what does not say. */
 export const SMALL_BODY = 64 * 1024;

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { AddressSet } from '../auth/addresses.ts';
-import type { Config } from '../config.ts';
-import type { Context } from '../context.ts';
+import { AddressSet } from '../auth/ip-addresses.ts';
+import type { Config } from '../config/config.ts';
+import type { Context } from '../runtime/context.ts';
 import { Problem } from './problems.ts';
 import type { TokenCache } from '../domain/tokens/token-cache.ts';
 

@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Context } from '../context.ts';
+import type { Context } from '../runtime/context.ts';
 import { type Area, publicAddress } from './areas.ts';
-import type { TotalLimit } from './batches.ts';
-import { describeAnswers, errorStatuses, MULTIPART } from './described-answers.ts';
-import { IGNORED_HEADER, listIgnored } from './ignored-properties.ts';
+import type { TotalLimit } from './validation/array-limits.ts';
+import { describeAnswers, errorStatuses, MULTIPART } from './response-schemas.ts';
+import { IGNORED_HEADER, listIgnored } from './validation/unknown-properties.ts';
 import { MEDIUM_BODY, MERGE_PATCH_TYPE, SMALL_BODY } from './json-bodies.ts';
 import { isConditional, type Operation } from './operation.ts';
-import { Repeats } from './repeats.ts';
+import { Repeats } from './idempotency.ts';
 import { errorResponses } from './schemas.ts';
-import { JSON_TYPE, prepareAnswer, SentAnswer } from './sent-answers.ts';
-import { compileValidatorWith } from './validation.ts';
-import { readExpected } from './versions.ts';
+import { JSON_TYPE, prepareAnswer, SentAnswer } from './operation-result.ts';
+import { compileValidatorWith } from './validation/validation.ts';
+import { readExpected } from './etags.ts';
 
 /** The operations of the specification end here; those after it are companions of ours. */
 const LAST_SPECIFIED = 14;

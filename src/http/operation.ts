@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../auth/callers.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../runtime/context.ts';
 import type { Expected } from '../domain/shared/versions.ts';
 import type { Access } from './access.ts';
-import type { TotalLimit } from './batches.ts';
-import type { Change, RepeatRule } from './repeats.ts';
-import type { SentAnswer } from './sent-answers.ts';
+import type { TotalLimit } from './validation/array-limits.ts';
+import type { Change, RepeatRule } from './idempotency.ts';
+import type { SentAnswer } from './operation-result.ts';
 
 /** What an operation sends when it succeeds. */
 export interface Answer {

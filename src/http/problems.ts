@@ -2,11 +2,11 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { IssuerUnreachable } from '../auth/external-issuer.ts';
 import { TooManyPasswords } from '../auth/passwords.ts';
 import { Unavailable, WriteConflict } from '../db/engine.ts';
-import { Failure, type Fault } from '../domain/shared/failure.ts';
+import { Failure, type Fault } from '../domain/shared/errors.ts';
 import { WrongMasterKey } from '../domain/tokens/deployment-keys.ts';
 import type { Area, Shape } from './areas.ts';
-import { offendingValue } from './offending-value.ts';
-import { KINDS, type ProblemKind } from './problem-kinds.ts';
+import { offendingValue } from './validation/rejected-value.ts';
+import { KINDS, type ProblemKind } from './problem-types.ts';
 
 const RETRY_AFTER_SECONDS = 2;
 /** Before what needs an operator is worth another try. */

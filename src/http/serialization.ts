@@ -1,7 +1,7 @@
 import fastJson from 'fast-json-stringify';
 import type { FastifySerializerCompiler } from 'fastify/types/schema.js';
 import type { TSchema } from 'typebox';
-import { type JsonSchema, mapSchema } from './map-schema.ts';
+import { type JsonSchema, mapSchema } from './validation/map-schema.ts';
 
 type Serialize = (value: unknown) => string;
 

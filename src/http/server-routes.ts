@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../context.ts';
+import type { Context } from '../runtime/context.ts';
 import { AREAS, SERVER_AREA } from './areas.ts';
-import { type KindOfProblem, KINDS, type ProblemKind } from './problem-kinds.ts';
+import { type KindOfProblem, KINDS, type ProblemKind } from './problem-types.ts';
 import { Problem } from './problems.ts';
 
 /** The routes outside the areas: health, readiness, public keys, and what kinds of problem mean. */

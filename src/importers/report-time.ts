@@ -1,4 +1,4 @@
-import type { ImportJob } from '../domain/imports/import-job.ts';
+import type { ImportJob } from '../domain/imports/import-types.ts';
 
 /** Before it no report has a time that is believed. */
 const EARLIEST = Date.UTC(1995, 0, 1);

@@ -1,6 +1,6 @@
-import type { ScannedHost } from '../domain/assets/applied-scans.ts';
-import type { PortRange } from '../domain/assets/port-observations.ts';
-import type { Severity } from '../domain/vulnerabilities/catalogue.ts';
+import type { ScannedHost } from '../domain/assets/scans/apply-scans.ts';
+import type { PortRange } from '../domain/assets/scans/diff-ports.ts';
+import type { Severity } from '../domain/vulnerabilities/statuses-and-severities.ts';
 
 /** Bytes of a report from its start, unpacked; each call begins anew, so that a report can be read twice. */
 export type ReportSource = () => AsyncIterable<Uint8Array>;

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
-import { removeExpired } from './expired-rows.ts';
+import type { Context } from '../runtime/context.ts';
+import { removeExpired } from './delete-expired.ts';
 import type { JobKind } from './runner.ts';
 
 const HOUR = 3_600_000;

@@ -1,8 +1,8 @@
-import { invitationUrl } from '../auth/invitations.ts';
-import type { Context } from '../context.ts';
-import { INVITATION_MAIL, invitedAddress, type InvitationMail } from '../domain/people/invitations.ts';
-import type { Mailer } from '../mail.ts';
-import { MAIL_ATTEMPTS, sendMail } from './mail-sending.ts';
+import { invitationUrl } from '../auth/account-links.ts';
+import type { Context } from '../runtime/context.ts';
+import { INVITATION_MAIL, invitedAddress, type InvitationMail } from '../domain/users/invitations.ts';
+import type { Mailer } from './mailer.ts';
+import { MAIL_ATTEMPTS, sendMail } from './mail-retry.ts';
 import type { JobKind } from './runner.ts';
 
 /** Mails invitations, one after the other; one that was accepted, renewed or withdrawn in the meantime is not sent. */

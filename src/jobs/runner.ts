@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Context } from '../context.ts';
+import type { Context } from '../runtime/context.ts';
 import {
   ensureJob,
   finishJob,

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
 import type { Account } from '../auth/callers.ts';
 import { allowedScopes } from '../domain/tokens/access-tokens.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../runtime/context.ts';
 import type { Scope } from '../auth/scopes.ts';
 import { clientById, type OAuthClient, scopesFor } from '../domain/tokens/oauth-clients.ts';
-import { isRegisteredRedirect } from '../domain/tokens/redirect-addresses.ts';
+import { isRegisteredRedirect } from '../domain/tokens/redirect-uris.ts';
 import { AuthorizationError, type ResponseMode } from './authorization-response.ts';
 
 /** Node takes no longer request line, so nothing longer arrives. */

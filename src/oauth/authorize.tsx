@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Context } from '../context.ts';
-import { Failure } from '../domain/shared/failure.ts';
-import { endSessionIfAny } from '../domain/sign-in/session-ends.ts';
-import type { RegisterRoutes } from '../http/area-plugin.ts';
+import type { Context } from '../runtime/context.ts';
+import { Failure } from '../domain/shared/errors.ts';
+import { endSessionIfAny } from '../domain/sign-in/end-sessions.ts';
+import type { RegisterRoutes } from '../http/register-area.ts';
 import { actOf, clearSessionCookie, readCompleteSession } from '../http/browser-sessions.ts';
 import { toProblem } from '../http/problems.ts';
-import { signInAddress } from '../pages/addresses.ts';
+import { signInAddress } from '../pages/paths.ts';
 import { ErrorPage } from '../pages/error-page.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { type Approval, grantAsAllowed, grantAsRemembered } from './approvals.ts';

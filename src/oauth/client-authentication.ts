@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { matchesHash } from '../auth/secrets.ts';
-import type { Context } from '../context.ts';
-import type { KnownClient, KnownClients } from '../domain/tokens/known-clients.ts';
+import type { Context } from '../runtime/context.ts';
+import type { KnownClient, KnownClients } from '../domain/tokens/client-cache.ts';
 import type { OAuthClient } from '../domain/tokens/oauth-clients.ts';
 import { countHeaders } from '../http/access.ts';
 import { actOf } from '../http/browser-sessions.ts';

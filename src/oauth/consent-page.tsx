@@ -2,7 +2,7 @@ import { type Scope, SCOPES } from '../auth/scopes.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { Button, Form } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
-import { durationInWords } from '../pages/time-element.tsx';
+import { durationInWords } from '../pages/relative-time.tsx';
 
 interface ConsentPageProps {
   /** Its own path and query, which the decision is sent to. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../context.ts';
-import { KnownClients } from '../domain/tokens/known-clients.ts';
+import type { Context } from '../runtime/context.ts';
+import { KnownClients } from '../domain/tokens/client-cache.ts';
 import { readForms } from './form-parameters.ts';
 import { registerIntrospection } from './introspection.ts';
 import { registerMetadata } from './metadata.ts';

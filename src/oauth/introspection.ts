@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { administers } from '../auth/callers.ts';
 import { isPersonalToken, looksPersonal } from '../auth/secrets.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../runtime/context.ts';
 import type { OAuthClient } from '../domain/tokens/oauth-clients.ts';
 import {
   type LiveToken,
@@ -9,8 +9,8 @@ import {
   liveRefreshToken,
   liveTokenById,
   rightsOf,
-} from '../domain/tokens/token-states.ts';
-import type { KnownClients } from '../domain/tokens/known-clients.ts';
+} from '../domain/tokens/active-tokens.ts';
+import type { KnownClients } from '../domain/tokens/client-cache.ts';
 import { authenticateClient, requireConfidential } from './client-authentication.ts';
 import { formParameters, required } from './form-parameters.ts';
 import { isJwt } from './revocation.ts';

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
-import type { Context } from '../context.ts';
-import { logFailure } from '../http/failure-log.ts';
+import type { Context } from '../runtime/context.ts';
+import { logFailure } from '../http/error-log.ts';
 import { type Problem, toProblem } from '../http/problems.ts';
 
 /** The codes of RFC 6749, section 5.2, and those of section 4.1.2.1 for what is not the client's fault. */

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../context.ts';
+import type { Context } from '../runtime/context.ts';
 import { credentialById } from '../domain/tokens/credentials.ts';
-import { Failure } from '../domain/shared/failure.ts';
+import { Failure } from '../domain/shared/errors.ts';
 import { revokeGrant } from '../domain/tokens/grants.ts';
 import type { OAuthClient } from '../domain/tokens/oauth-clients.ts';
 import { refreshTokenBySecret } from '../domain/tokens/refresh-tokens.ts';
 import { revokeToken } from '../domain/tokens/tokens.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { formParameters, required } from './form-parameters.ts';
-import type { KnownClients } from '../domain/tokens/known-clients.ts';
+import type { KnownClients } from '../domain/tokens/client-cache.ts';
 import { OAuthError } from './oauth-error.ts';
 import { actOfClient } from './token.ts';
 

@@ -1,4 +1,4 @@
-import type { RegisterRoutes } from '../http/area-plugin.ts';
+import type { RegisterRoutes } from '../http/register-area.ts';
 import { registerAuthorize } from './authorize.tsx';
 
 /** The pages of the authorization server. */

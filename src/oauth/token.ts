@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Act } from '../auth/callers.ts';
 import { isVerifierOf } from '../auth/pkce.ts';
 import { ALL_SCOPES, type Scope } from '../auth/scopes.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../runtime/context.ts';
 import {
   type AccessGrant,
   scopesIn,
@@ -13,9 +13,9 @@ import {
   storeAccessToken,
 } from '../domain/tokens/access-tokens.ts';
 import { findCode, takeCode } from '../domain/tokens/authorization-codes.ts';
-import { Failure } from '../domain/shared/failure.ts';
+import { Failure } from '../domain/shared/errors.ts';
 import { type Grant, type RevocationReason, revokeGrant } from '../domain/tokens/grants.ts';
-import type { KnownClient, KnownClients } from '../domain/tokens/known-clients.ts';
+import type { KnownClient, KnownClients } from '../domain/tokens/client-cache.ts';
 import { CONSOLE_CLIENT, type OAuthClient, scopesFor } from '../domain/tokens/oauth-clients.ts';
 import {
   issueRefreshToken,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
-import { ROOT } from '../root.ts';
+import { ROOT } from '../paths.ts';
 
 const FOLDER = new URL('assets/', ROOT);
 

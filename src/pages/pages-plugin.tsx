@@ -5,21 +5,21 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import type { Context } from '../context.ts';
+import type { Context } from '../runtime/context.ts';
 import { SessionEnded } from '../domain/sign-in/sessions.ts';
-import { type RegisterRoutes, type TypedInstance } from '../http/area-plugin.ts';
+import { type RegisterRoutes, type TypedInstance } from '../http/register-area.ts';
 import { SERVER_AREA } from '../http/areas.ts';
 import { cookieNamed, cookieOptions, readSession, SignInNeeded } from '../http/browser-sessions.ts';
-import { logFailure } from '../http/failure-log.ts';
+import { logFailure } from '../http/error-log.ts';
 import { isFromElsewhere } from '../http/fetch-metadata.ts';
 import { SMALL_BODY } from '../http/json-bodies.ts';
-import { KINDS } from '../http/problem-kinds.ts';
+import { KINDS } from '../http/problem-types.ts';
 import { Problem, toProblem } from '../http/problems.ts';
-import { HOME, signInAddress } from './addresses.ts';
+import { HOME, signInAddress } from './paths.ts';
 import { ErrorPage } from './error-page.tsx';
 import { CsrfToken } from './forms.tsx';
 import { SignedIn } from './layout.tsx';
-import { Now } from './time-element.tsx';
+import { Now } from './relative-time.tsx';
 
 declare module 'fastify' {
   interface FastifyInstance {

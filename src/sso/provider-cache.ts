@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Configuration } from 'openid-client';
-import type { Context } from '../context.ts';
+import type { Context } from '../runtime/context.ts';
 import type { IdentityProvider } from '../domain/sign-in/identity-providers.ts';
 import { discoverProvider, ProviderProblem } from './provider.ts';
 import { openClientSecret } from './registration.ts';

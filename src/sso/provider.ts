@@ -21,8 +21,8 @@ import {
   ResponseBodyError,
 } from 'openid-client';
 import { isPlainText, withoutHidden } from '../auth/plain-text.ts';
-import { isTrustworthy, limitedFetch } from '../auth/limited-fetch.ts';
-import type { ProvenIdentity } from '../domain/sign-in/identities.ts';
+import { isTrustworthy, limitedFetch } from '../auth/fetch-with-limit.ts';
+import type { ProvenIdentity } from '../domain/sign-in/sign-in-with-provider.ts';
 
 /** Seconds for one request: discovery, token, keys and claims together end before a request of ours does. */
 const TIMEOUT = 6;

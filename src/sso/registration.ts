@@ -1,5 +1,5 @@
 import { seal, unseal } from '../auth/sealing.ts';
-import type { Addresses } from '../config.ts';
+import type { Addresses } from '../config/config.ts';
 
 const SECRET_PURPOSE = 'identity provider';
 

@@ -2,7 +2,7 @@ import type { RouteOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { commandLine } from '../../src/auth/callers.ts';
-import { invitationUrl } from '../../src/auth/invitations.ts';
+import { invitationUrl } from '../../src/auth/account-links.ts';
 import { resetUrl } from '../../src/auth/reset-links.ts';
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
 import { setUpTotp } from '../harness/second-factors.ts';

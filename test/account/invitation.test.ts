@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
-import { invitationUrl } from '../../src/auth/invitations.ts';
+import { invitationUrl } from '../../src/auth/account-links.ts';
 import { verifyPassword } from '../../src/auth/passwords.ts';
 import { randomText } from '../../src/auth/secrets.ts';
-import { banUser } from '../../src/domain/people/bans.ts';
-import { renewInvitation } from '../../src/domain/people/invitations.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
+import { renewInvitation } from '../../src/domain/users/invitations.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';
 import { worldOf } from '../harness/world.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { commandLine } from '../../src/auth/callers.ts';
-import { banUser } from '../../src/domain/people/bans.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import { type Mailbox, startMailbox } from '../harness/mailbox.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisitor } from '../harness/visitor.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import { hashSecret, randomText } from '../../src/auth/secrets.ts';
-import { banUser } from '../../src/domain/people/bans.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
-import { banUser } from '../../src/domain/people/bans.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import type { ProviderSettings } from '../../src/domain/sign-in/identity-provider-settings.ts';
 import { removeIdentityProvider, setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
-import { unlinkIdentities } from '../../src/domain/sign-in/identities.ts';
-import { listUsers, userByEmail } from '../../src/domain/people/users.ts';
+import { unlinkIdentities } from '../../src/domain/sign-in/sign-in-with-provider.ts';
+import { listUsers, userByEmail } from '../../src/domain/users/users.ts';
 import { callbackAddress, sealClientSecret } from '../../src/sso/registration.ts';
 import {
   type Person,

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { endSessionsOf } from '../../src/domain/sign-in/session-ends.ts';
+import { endSessionsOf } from '../../src/domain/sign-in/end-sessions.ts';
 import { commandLine } from '../../src/auth/callers.ts';
 import { expectAccessible } from '../harness/accessibility.ts';
 import { describeInBrowser, signIn } from '../harness/browser.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { invitationUrl } from '../../src/auth/invitations.ts';
+import { invitationUrl } from '../../src/auth/account-links.ts';
 import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';

@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/open.ts';
+import { openDatabase } from '../../src/db/open-database.ts';
 import type { DemoManifest } from '../../src/demo/manifest.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { engine, send, startTestServer } from '../harness/server.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFi
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import type { Database } from '../../src/db/engine.ts';
-import { openDatabase } from '../../src/db/open.ts';
+import { openDatabase } from '../../src/db/open-database.ts';
 import { temporaryFolder } from '../harness/temporary.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 

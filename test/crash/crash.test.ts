@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/open.ts';
+import { openDatabase } from '../../src/db/open-database.ts';
 import type { TestDatabase } from '../harness/database.ts';
 import { engine, send } from '../harness/server.ts';
 import { createDurableDatabase } from './durable-database.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Unavailable } from '../../src/db/engine.ts';
-import { type GroupConnection, GroupCommit } from '../../src/db/group-commit.ts';
+import { type GroupConnection, GroupCommit } from '../../src/db/sqlite/group-commit.ts';
 
 /** A connection that keeps a list instead of tables, and can be told to fail. */
 function listConnection(fail: { begin?: Error; commit?: Error; lost?: Error; rollback?: Error } = {}) {

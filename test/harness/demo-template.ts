@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { ensureDemo } from '../../src/cli/demo-data.ts';
-import { loadConfig } from '../../src/config.ts';
-import { openContext } from '../../src/context.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { openContext } from '../../src/runtime/context.ts';
 import type { DemoManifest } from '../../src/demo/manifest.ts';
 import { copyPostgres, dropPostgres } from './postgres-copies.ts';
 

@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { mapSchema } from '../../src/http/map-schema.ts';
+import { mapSchema } from '../../src/http/validation/map-schema.ts';
 
 /** What is looked at of an answer. */
 export interface Answer {

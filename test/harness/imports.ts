@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import { isOneOf } from '../../src/db/portable.ts';
+import { isOneOf } from '../../src/db/dialect-sql.ts';
 import type { RequestOptions, TestResponse, TestServer } from './server.ts';
 
 /** A part of a form: a field, or a file with its name. */

@@ -7,7 +7,7 @@ import { temporaryFolder } from './temporary.ts';
 /** Starts one PostgreSQL for the whole run, with a migrated template that each test file copies. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Compiled by now.
-  const { openDatabase } = await import('../../src/db/open.ts');
+  const { openDatabase } = await import('../../src/db/open-database.ts');
   // What these tests write need not outlive them; test/crash has a cluster of its own, which flushes. None of their
   // databases lives as long as it takes to be worth looking after, or to be worth machine code for its statements.
   const cluster = await startPostgres(

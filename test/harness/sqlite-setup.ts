@@ -6,7 +6,7 @@ import { temporaryFolder } from './temporary.ts';
 /** Makes one migrated database for the whole run, which each test file copies. */
 export default async function setup(project: TestProject): Promise<() => void> {
   // Compiled by now.
-  const { openDatabase } = await import('../../src/db/open.ts');
+  const { openDatabase } = await import('../../src/db/open-database.ts');
   const dataDirectory = temporaryFolder();
   const template = await openDatabase({ dataDirectory, timeout: 30_000 });
   await template.migrate();

@@ -4,14 +4,14 @@ import { randomText } from '../../src/auth/secrets.ts';
 import type { Transaction } from '../../src/db/engine.ts';
 import { createAssessmentTag } from '../../src/domain/assessments/assessment-tags.ts';
 import { createAssessment, grantAssessmentAccess } from '../../src/domain/assessments/assessments.ts';
-import { createAsset, type NewAsset } from '../../src/domain/assets/assets.ts';
+import { createAsset, type NewAsset } from '../../src/domain/assets/insert-assets.ts';
 import { createClient, type NewClient } from '../../src/domain/tokens/oauth-clients.ts';
 import {
   addGroupMember,
   createAssessmentGroup,
   type GroupRole,
 } from '../../src/domain/assessments/groups.ts';
-import { listAsset } from '../../src/domain/assessments/listings.ts';
+import { listAsset } from '../../src/domain/assessments/update-listing.ts';
 import {
   addToOrganizationGroup,
   createOrganization,
@@ -19,9 +19,9 @@ import {
 } from '../../src/domain/organizations/organizations.ts';
 import { logTestingSession } from '../../src/domain/assessments/testing-sessions.ts';
 import { issueToken } from '../../src/domain/tokens/tokens.ts';
-import { createUser, type NewUser } from '../../src/domain/people/users.ts';
-import type { VulnerabilityInput } from '../../src/domain/vulnerabilities/vulnerabilities.ts';
-import { reportVulnerability } from '../../src/domain/vulnerabilities/vulnerability-reports.ts';
+import { createUser, type NewUser } from '../../src/domain/users/users.ts';
+import type { VulnerabilityInput } from '../../src/domain/vulnerabilities/vulnerability-links.ts';
+import { reportVulnerability } from '../../src/domain/vulnerabilities/create-vulnerability.ts';
 import { createVulnerabilityTag } from '../../src/domain/vulnerabilities/vulnerability-tags.ts';
 import type { TestServer } from './server.ts';
 

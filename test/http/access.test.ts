@@ -9,7 +9,7 @@ import {
   TAG_SCOPES,
 } from '../../src/auth/scopes.ts';
 import { commandLine } from '../../src/auth/callers.ts';
-import { openContext } from '../../src/context.ts';
+import { openContext } from '../../src/runtime/context.ts';
 import { revokeToken } from '../../src/domain/tokens/tokens.ts';
 import { startBeside, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';

@@ -4,7 +4,7 @@ import { buildApp } from '../../src/app.ts';
 import { SCOPES, type Scope } from '../../src/auth/scopes.ts';
 import type { Access } from '../../src/http/access.ts';
 import { areaAt } from '../../src/http/areas.ts';
-import { KINDS, type ProblemKind } from '../../src/http/problem-kinds.ts';
+import { KINDS, type ProblemKind } from '../../src/http/problem-types.ts';
 import { mediaTypeOf } from '../../src/http/problems.ts';
 import {
   type RequestOptions,

@@ -8,7 +8,7 @@ import {
   STRICT_TAG_SCOPES,
   TAG_SCOPES,
 } from '../../src/auth/scopes.ts';
-import { UNKNOWN_TEXT } from '../../src/http/examples.ts';
+import { UNKNOWN_TEXT } from '../../src/http/openapi/examples.ts';
 import { fromOutside } from '../harness/description.ts';
 import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 

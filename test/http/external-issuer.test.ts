@@ -7,8 +7,8 @@ import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import type { ExternalIssuerSettings } from '../../src/auth/external-issuer.ts';
-import { ConfigError, loadConfig } from '../../src/config.ts';
-import { banUser } from '../../src/domain/people/bans.ts';
+import { ConfigError, loadConfig } from '../../src/config/config.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import { credentialsChanged } from '../../src/domain/tokens/credentials.ts';
 import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';

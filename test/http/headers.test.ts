@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AREA_NAMES } from '../../src/config.ts';
+import { AREA_NAMES } from '../../src/config/config.ts';
 import { AREAS } from '../../src/http/areas.ts';
-import { type KindOfProblem, KINDS } from '../../src/http/problem-kinds.ts';
+import { type KindOfProblem, KINDS } from '../../src/http/problem-types.ts';
 import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 

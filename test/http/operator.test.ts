@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openOperations, type OperationsInProcess } from '../../src/app.ts';
 import { operator } from '../../src/auth/callers.ts';
 import { renameAssessmentTag } from '../../src/domain/assessments/assessment-tags.ts';
-import { letOperatorIn } from '../../src/http/area-plugin.ts';
+import { letOperatorIn } from '../../src/http/register-area.ts';
 import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Unavailable } from '../../src/db/engine.ts';
-import { logFailure } from '../../src/http/failure-log.ts';
+import { logFailure } from '../../src/http/error-log.ts';
 import { Problem, toProblem } from '../../src/http/problems.ts';
 import { engine, startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type JsonSchema, mapSchema } from '../../src/http/map-schema.ts';
+import { type JsonSchema, mapSchema } from '../../src/http/validation/map-schema.ts';
 
 interface Answer {
   content?: Record<string, { schema?: JsonSchema }>;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { csvLine, mediaTypeWanted } from '../../src/http/exports.ts';
+import { csvLine, mediaTypeWanted } from '../../src/http/lists/download.ts';
 import { breathe, streamAnswer } from '../../src/http/streams.ts';
 import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, worldOf } from '../harness/world.ts';

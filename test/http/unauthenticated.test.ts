@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newPersonalToken } from '../../src/auth/secrets.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { revokeToken } from '../../src/domain/tokens/tokens.ts';
 import { commandLine } from '../../src/auth/callers.ts';
 import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';

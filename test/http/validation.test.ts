@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { idPath } from '../../src/api/v1/row-ids.ts';
-import { invalid } from '../../src/domain/shared/failure.ts';
+import { idPath } from '../../src/api/v1-params.ts';
+import { invalid } from '../../src/domain/shared/errors.ts';
 import { nameFault } from '../../src/domain/shared/names.ts';
-import { offendingValue } from '../../src/http/offending-value.ts';
+import { offendingValue } from '../../src/http/validation/rejected-value.ts';
 import type { Problem } from '../../src/http/problems.ts';
 import { nameText, orNull } from '../../src/http/schemas.ts';
-import { compileValidator, compileValidatorWith } from '../../src/http/validation.ts';
+import { compileValidator, compileValidatorWith } from '../../src/http/validation/validation.ts';
 import { expectProblem } from '../harness/problems.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';

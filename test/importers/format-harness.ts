@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { identityOf } from '../../src/importers/identity.ts';
-import { recognising, sampleOf } from '../../src/importers/reading/recognise.ts';
+import { identityOf } from '../../src/importers/finding-identity.ts';
+import { recognising, sampleOf } from '../../src/importers/detect-format.ts';
 import {
   type ColumnMapping,
   type Format,

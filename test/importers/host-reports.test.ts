@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
-import type { ImportOutcome } from '../../src/domain/imports/import-job.ts';
+import type { ImportOutcome } from '../../src/domain/imports/import-types.ts';
 import { nmap } from '../../src/importers/formats/nmap/nmap.ts';
-import { runImport } from '../../src/importers/ingest.ts';
+import { runImport } from '../../src/importers/run-import.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 import { FIRST, host, inChunks, port, report, SECOND, SEEN } from './reports.ts';

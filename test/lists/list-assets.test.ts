@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { putHostScans } from '../../src/domain/assets/host-scans.ts';
-import { PortCoverage } from '../../src/domain/assets/port-observations.ts';
+import { putHostScans } from '../../src/domain/assets/scans/upsert-hosts.ts';
+import { PortCoverage } from '../../src/domain/assets/scans/diff-ports.ts';
 import { commandLine } from '../../src/auth/callers.ts';
-import { tallyDifferences } from '../../src/domain/vulnerabilities/vulnerability-tallies.ts';
-import { addTallies } from '../../src/domain/shared/tallies.ts';
+import { tallyDifferences } from '../../src/domain/vulnerabilities/vulnerability-counters.ts';
+import { addTallies } from '../../src/domain/shared/counters.ts';
 import { walkList } from '../harness/list-walk.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';

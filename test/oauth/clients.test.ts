@@ -10,7 +10,7 @@ import {
   renewClientSecret,
   setImplicit,
 } from '../../src/domain/tokens/oauth-clients.ts';
-import { isRegisteredRedirect } from '../../src/domain/tokens/redirect-addresses.ts';
+import { isRegisteredRedirect } from '../../src/domain/tokens/redirect-uris.ts';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
 import { engine, type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor } from '../harness/visitor.ts';

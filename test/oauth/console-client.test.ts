@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
-import { banUser } from '../../src/domain/people/bans.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import { authorizePath, CALLBACK, PKCE, VERIFIER } from '../harness/authorization.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { newVisitor, type Visitor } from '../harness/visitor.ts';

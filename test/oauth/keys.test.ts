@@ -4,7 +4,7 @@ import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
 import { newSigningKey } from '../../src/auth/keys.ts';
-import { openContext } from '../../src/context.ts';
+import { openContext } from '../../src/runtime/context.ts';
 import {
   keysOutOfUse,
   listSigningKeys,
@@ -12,7 +12,7 @@ import {
   rotateSigningKey,
 } from '../../src/domain/tokens/signing-keys.ts';
 import type { Transaction } from '../../src/db/engine.ts';
-import { openDatabase } from '../../src/db/open.ts';
+import { openDatabase } from '../../src/db/open-database.ts';
 import { type CommandLine, startCommandLine } from '../cli/command-line.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';

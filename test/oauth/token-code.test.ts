@@ -2,7 +2,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/auth/callers.ts';
-import { banUser } from '../../src/domain/people/bans.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import { engine, startBeside, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { worldOf } from '../harness/world.ts';
 import { applicationsOf, basic, INSECURE, REDIRECT, type TestClient } from './applications.ts';

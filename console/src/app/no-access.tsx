@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Button } from '@mantine/core';
-import { organizations } from '../api/organizations.ts';
-import { Empty } from '../parts/empty.tsx';
-import { Place } from '../parts/place.tsx';
-import { whoAmI } from '../session/who.ts';
+import { organizations } from '../queries/organizations.ts';
+import { Empty } from '../components/empty-state.tsx';
+import { Place } from '../components/page.tsx';
+import { whoAmI } from '../session/current-user.ts';
 
 /** What a place says to who has access to no assessment, in place of lists and buttons that are of no use to them. */
 export function NoAccess({ title }: { title: string }) {

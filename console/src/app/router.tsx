@@ -1,14 +1,14 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
-import { NothingHere, PlaceFailed } from './failed-places.tsx';
+import { NothingHere, PlaceFailed } from './error-pages.tsx';
 import { Shell } from './shell.tsx';
-import { assessmentSearchOf, assessmentTabOf } from '../places/assessments/search.ts';
-import { groupRoleOf, groupSearchOf } from '../places/groups/search.ts';
-import { peopleSearchOf } from '../places/people/search.ts';
-import { auditSearch } from '../places/audit/search.ts';
-import { tagsSearch } from '../places/tags/search.ts';
-import { assetSearchOf } from '../places/assets/search.ts';
-import { importSearchOf } from '../places/imports/search.ts';
-import { searchOf } from '../places/vulnerabilities/search.ts';
+import { assessmentSearchOf, assessmentTabOf } from '../pages/assessments/search-params.ts';
+import { groupRoleOf, groupSearchOf } from '../pages/groups/search.ts';
+import { peopleSearchOf } from '../pages/people/search.ts';
+import { auditSearch } from '../pages/audit/search.ts';
+import { tagsSearch } from '../pages/tags/search.ts';
+import { assetSearchOf } from '../pages/assets/search-params.ts';
+import { importSearchOf } from '../pages/imports/search.ts';
+import { searchOf } from '../pages/vulnerabilities/search-params.ts';
 
 const root = createRootRoute({
   component: Shell,
@@ -18,7 +18,7 @@ const root = createRootRoute({
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
-  component: lazyRouteComponent(() => import('../places/home/home-page.tsx'), 'Home'),
+  component: lazyRouteComponent(() => import('../pages/home/home-page.tsx'), 'Home'),
 });
 
 const vulnerabilities = createRoute({
@@ -26,7 +26,7 @@ const vulnerabilities = createRoute({
   path: '/vulnerabilities',
   validateSearch: searchOf,
   component: lazyRouteComponent(
-    () => import('../places/vulnerabilities/vulnerability-list.tsx'),
+    () => import('../pages/vulnerabilities/vulnerability-list.tsx'),
     'VulnerabilityList',
   ),
 });
@@ -35,41 +35,41 @@ const assessments = createRoute({
   getParentRoute: () => root,
   path: '/assessments',
   validateSearch: assessmentSearchOf,
-  component: lazyRouteComponent(() => import('../places/assessments/assessment-list.tsx'), 'AssessmentList'),
+  component: lazyRouteComponent(() => import('../pages/assessments/assessment-list.tsx'), 'AssessmentList'),
 });
 
 const assessmentPage = createRoute({
   getParentRoute: () => root,
   path: '/assessments/$uid',
   validateSearch: assessmentTabOf,
-  component: lazyRouteComponent(() => import('../places/assessments/assessment-page.tsx'), 'AssessmentPage'),
+  component: lazyRouteComponent(() => import('../pages/assessments/assessment-page.tsx'), 'AssessmentPage'),
 });
 
 const groups = createRoute({
   getParentRoute: () => root,
   path: '/groups',
   validateSearch: groupSearchOf,
-  component: lazyRouteComponent(() => import('../places/groups/group-list.tsx'), 'GroupList'),
+  component: lazyRouteComponent(() => import('../pages/groups/group-list.tsx'), 'GroupList'),
 });
 
 const groupPage = createRoute({
   getParentRoute: () => root,
   path: '/groups/$id',
   validateSearch: groupRoleOf,
-  component: lazyRouteComponent(() => import('../places/groups/group-page.tsx'), 'GroupPage'),
+  component: lazyRouteComponent(() => import('../pages/groups/group-page.tsx'), 'GroupPage'),
 });
 
 const people = createRoute({
   getParentRoute: () => root,
   path: '/people',
   validateSearch: peopleSearchOf,
-  component: lazyRouteComponent(() => import('../places/people/people-list.tsx'), 'PeopleList'),
+  component: lazyRouteComponent(() => import('../pages/people/people-list.tsx'), 'PeopleList'),
 });
 
 const personPage = createRoute({
   getParentRoute: () => root,
   path: '/people/$id',
-  component: lazyRouteComponent(() => import('../places/people/person-page.tsx'), 'PersonPage'),
+  component: lazyRouteComponent(() => import('../pages/people/person-page.tsx'), 'PersonPage'),
 });
 
 const newVulnerability = createRoute({
@@ -83,7 +83,7 @@ const newVulnerability = createRoute({
     ...(typeof assessment === 'string' ? { assessment } : {}),
   }),
   component: lazyRouteComponent(
-    () => import('../places/vulnerability/new-vulnerability.tsx'),
+    () => import('../pages/vulnerability/new-vulnerability-page.tsx'),
     'NewVulnerability',
   ),
 });
@@ -92,7 +92,7 @@ const oneVulnerability = createRoute({
   getParentRoute: () => root,
   path: '/vulnerabilities/$id',
   component: lazyRouteComponent(
-    () => import('../places/vulnerability/vulnerability-page.tsx'),
+    () => import('../pages/vulnerability/vulnerability-page.tsx'),
     'VulnerabilityPage',
   ),
 });
@@ -101,7 +101,7 @@ const editVulnerability = createRoute({
   getParentRoute: () => root,
   path: '/vulnerabilities/$id/edit',
   component: lazyRouteComponent(
-    () => import('../places/vulnerability/edit-vulnerability.tsx'),
+    () => import('../pages/vulnerability/edit-vulnerability-page.tsx'),
     'EditVulnerability',
   ),
 });
@@ -110,40 +110,40 @@ const tags = createRoute({
   getParentRoute: () => root,
   path: '/tags',
   validateSearch: tagsSearch,
-  component: lazyRouteComponent(() => import('../places/tags/tag-list.tsx'), 'Tags'),
+  component: lazyRouteComponent(() => import('../pages/tags/tag-list.tsx'), 'Tags'),
 });
 
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
   validateSearch: auditSearch,
-  component: lazyRouteComponent(() => import('../places/audit/audit-list.tsx'), 'Audit'),
+  component: lazyRouteComponent(() => import('../pages/audit/audit-list.tsx'), 'Audit'),
 });
 
 const assets = createRoute({
   getParentRoute: () => root,
   path: '/assets',
   validateSearch: assetSearchOf,
-  component: lazyRouteComponent(() => import('../places/assets/asset-list.tsx'), 'AssetList'),
+  component: lazyRouteComponent(() => import('../pages/assets/asset-list.tsx'), 'AssetList'),
 });
 
 const oneAsset = createRoute({
   getParentRoute: () => root,
   path: '/assets/$uid',
-  component: lazyRouteComponent(() => import('../places/assets/asset-page.tsx'), 'AssetPage'),
+  component: lazyRouteComponent(() => import('../pages/assets/asset-page.tsx'), 'AssetPage'),
 });
 
 const imports = createRoute({
   getParentRoute: () => root,
   path: '/imports',
   validateSearch: importSearchOf,
-  component: lazyRouteComponent(() => import('../places/imports/import-list.tsx'), 'ImportList'),
+  component: lazyRouteComponent(() => import('../pages/imports/import-list.tsx'), 'ImportList'),
 });
 
 const oneImport = createRoute({
   getParentRoute: () => root,
   path: '/imports/$id',
-  component: lazyRouteComponent(() => import('../places/imports/import-page.tsx'), 'ImportPage'),
+  component: lazyRouteComponent(() => import('../pages/imports/import-page.tsx'), 'ImportPage'),
 });
 
 const places = [

@@ -27,13 +27,13 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { useReachesNothing } from '../api/groups.ts';
+import { useReachesNothing } from '../queries/groups.ts';
 import { sendSignOut } from '../session/sign-out.ts';
-import { whoAmI } from '../session/who.ts';
-import { useKeptFocus } from './kept-focus.ts';
-import { Mark } from './mark.tsx';
+import { whoAmI } from '../session/current-user.ts';
+import { useKeptFocus } from './restore-focus.ts';
+import { Mark } from './logo.tsx';
 import { NoAccess } from './no-access.tsx';
-import { Renewal } from './renewal.tsx';
+import { Renewal } from './session-expired-dialog.tsx';
 import classes from './shell.module.css';
 import { useShortcuts } from './shortcuts.tsx';
 

@@ -8,7 +8,7 @@ export interface BulkChangesTables {
     /** `null` for the operator's command line. */
     user_id: number | null;
     changed_at: number;
-    /** JSON, of `src/domain/vulnerabilities/bulk-undo.ts`. */
+    /** JSON, of `src/domain/vulnerabilities/bulk/undo.ts`. */
     replaced: string;
   };
 }

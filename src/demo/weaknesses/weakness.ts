@@ -1,4 +1,4 @@
-import type { Severity } from '../../domain/vulnerabilities/catalogue.ts';
+import type { Severity } from '../../domain/vulnerabilities/statuses-and-severities.ts';
 
 /**
  * Something that testers find, wherever they find it. In its texts `{place}` is what it was found in, and so on: the words

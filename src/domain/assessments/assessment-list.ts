@@ -1,13 +1,13 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/portable.ts';
-import { missing } from '../shared/failure.ts';
-import { integersIn, searchIn, textsIn } from '../shared/filters.ts';
-import { defineList } from '../shared/lists.ts';
-import { listingWithin, reachOfAccount, reachParameters } from '../shared/reach.ts';
-import { sumTallies } from '../shared/tallies.ts';
-import { type TagOfAssessment, tagsOfAssessments } from './assessment-taggings.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import { missing } from '../shared/errors.ts';
+import { integersIn, searchIn, textsIn } from '../lists/filters.ts';
+import { defineList } from '../lists/define-list.ts';
+import { listingWithin, reachOfAccount, reachParameters } from '../shared/visibility.ts';
+import { sumTallies } from '../shared/counters.ts';
+import { type TagOfAssessment, tagsOfAssessments } from './tag-assessment.ts';
 import { ASSESSMENT_STATES, ASSESSMENT_UID } from './assessments.ts';
 
 /** An assessment as those see it who have access to it. */

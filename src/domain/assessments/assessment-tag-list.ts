@@ -1,8 +1,13 @@
 import { sql } from 'kysely';
-import { isOneOf } from '../../db/portable.ts';
-import { type Reading, searchIn } from '../shared/filters.ts';
-import { defineList } from '../shared/lists.ts';
-import { belongsToOrganization, listingWithin, reachOfAccount, reachParameters } from '../shared/reach.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import { type Reading, searchIn } from '../lists/filters.ts';
+import { defineList } from '../lists/define-list.ts';
+import {
+  belongsToOrganization,
+  listingWithin,
+  reachOfAccount,
+  reachParameters,
+} from '../shared/visibility.ts';
 
 /** A tag, and how many assessments that the caller reaches have it. */
 export interface CountedAssessmentTag {

@@ -1,10 +1,10 @@
 import { type Act, administers, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { holdingRows, nameKey } from '../../db/portable.ts';
-import { prepare, prepareUnread, prepareWrite } from '../../db/prepared.ts';
-import { recordChange } from '../shared/audit.ts';
+import { holdingRows, nameKey } from '../../db/dialect-sql.ts';
+import { prepare, prepareUnread, prepareWrite } from '../../db/prepared-queries.ts';
+import { recordChange } from '../audit/record-event.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
-import { Failure, missing } from '../shared/failure.ts';
+import { Failure, missing } from '../shared/errors.ts';
 import { cleanName } from '../shared/names.ts';
 import { type Expected, requireVersion } from '../shared/versions.ts';
 import {
@@ -14,7 +14,7 @@ import {
   reachOfAccount,
   type ReachParameters,
   reachParameters,
-} from '../shared/reach.ts';
+} from '../shared/visibility.ts';
 
 /** An assessment tag. */
 export interface AssessmentTag {

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import type { Act } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { countUserChange } from '../shared/accounts.ts';
-import { recordChange } from '../shared/audit.ts';
-import { Failure, type Fault, invalid, missing } from '../shared/failure.ts';
-import { searchKey } from '../shared/filters.ts';
+import { countUserChange } from '../users/account-rights.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { Failure, type Fault, invalid, missing } from '../shared/errors.ts';
+import { searchKey } from '../lists/filters.ts';
 import { cleanName } from '../shared/names.ts';
 import { isDay } from '../shared/time.ts';
 import { organizationByUid } from '../organizations/organizations.ts';

@@ -1,11 +1,11 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/portable.ts';
-import { missing } from '../shared/failure.ts';
-import { searchIn } from '../shared/filters.ts';
-import { defineList } from '../shared/lists.ts';
-import { belongsToOrganization, reachOfAccount, reachParameters } from '../shared/reach.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import { missing } from '../shared/errors.ts';
+import { searchIn } from '../lists/filters.ts';
+import { defineList } from '../lists/define-list.ts';
+import { belongsToOrganization, reachOfAccount, reachParameters } from '../shared/visibility.ts';
 
 /** An assessment group as its members see it. */
 export interface AssessmentGroup {

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { prepareUnread } from '../../db/prepared.ts';
-import { recordChange } from '../shared/audit.ts';
-import { invalid, missing } from '../shared/failure.ts';
-import { searchKey } from '../shared/filters.ts';
+import { prepareUnread } from '../../db/prepared-queries.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { invalid, missing } from '../shared/errors.ts';
+import { searchKey } from '../lists/filters.ts';
 import { cleanName } from '../shared/names.ts';
 import { organizationByUid } from '../organizations/organizations.ts';
 

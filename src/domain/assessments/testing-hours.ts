@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { Reader } from '../../db/engine.ts';
-import { prepare } from '../../db/prepared.ts';
+import { prepare } from '../../db/prepared-queries.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
 import { endOf, isRunning } from './testing-sessions.ts';
-import { missing } from '../shared/failure.ts';
+import { missing } from '../shared/errors.ts';
 import {
   listingWithin,
   perReach,
   reachOfAccount,
   type ReachParameters,
   reachParameters,
-} from '../shared/reach.ts';
+} from '../shared/visibility.ts';
 
 const MILLISECONDS_PER_HUNDREDTH = 36_000;
 

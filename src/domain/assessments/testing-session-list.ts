@@ -1,10 +1,15 @@
 import { sql, type SqlBool } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { Reader } from '../../db/engine.ts';
-import { missing } from '../shared/failure.ts';
-import { integersIn, since, textsIn, until } from '../shared/filters.ts';
-import { defineList } from '../shared/lists.ts';
-import { belongsToOrganization, listingWithin, reachOfAccount, reachParameters } from '../shared/reach.ts';
+import { missing } from '../shared/errors.ts';
+import { integersIn, since, textsIn, until } from '../lists/filters.ts';
+import { defineList } from '../lists/define-list.ts';
+import {
+  belongsToOrganization,
+  listingWithin,
+  reachOfAccount,
+  reachParameters,
+} from '../shared/visibility.ts';
 import { isRunning, LONGEST_SESSION } from './testing-sessions.ts';
 
 /** A testing session as those see it who have access to its assessment; times in milliseconds since 1970. */

@@ -1,8 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { type ChangeBy, recordChange, recordChanges } from '../shared/audit.ts';
-import { Failure, invalid, missing } from '../shared/failure.ts';
+import { type ChangeBy, recordChange, recordChanges } from '../audit/record-event.ts';
+import { Failure, invalid, missing } from '../shared/errors.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
 
 /** How long a session runs at most, in milliseconds: one that nobody stops ends by itself. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/portable.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
 import {
   ASSET_COLUMNS,
   completeAssets,
@@ -8,12 +8,12 @@ import {
   openVulnerabilityCount,
   reachesAllVulnerabilities,
   readersReach,
-} from './asset-rows.ts';
+} from './read-asset.ts';
 import { keyRange } from './asset-locations.ts';
-import { ASSET_TYPES, CRITICALITIES } from './asset-values.ts';
-import { type Filter, type Reading, searchIn, since, textsIn } from '../shared/filters.ts';
-import { defineList } from '../shared/lists.ts';
-import { assetsWithin, listingWithin, reachParameters } from '../shared/reach.ts';
+import { ASSET_TYPES, CRITICALITIES } from './asset-enums.ts';
+import { type Filter, type Reading, searchIn, since, textsIn } from '../lists/filters.ts';
+import { defineList } from '../lists/define-list.ts';
+import { assetsWithin, listingWithin, reachParameters } from '../shared/visibility.ts';
 
 const LISTING_UID = '^[-_0-9a-z]{1,50}$';
 

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 import { domainToASCII } from 'node:url';
-import type { ASSET_TYPES } from './asset-values.ts';
+import type { ASSET_TYPES } from './asset-enums.ts';
 
 export const MAX_LOCATION_LENGTH = 2_048;
 

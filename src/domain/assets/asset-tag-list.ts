@@ -2,10 +2,10 @@ import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import { TAG_SCOPES } from '../../auth/scopes.ts';
 import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/portable.ts';
-import { missing } from '../shared/failure.ts';
-import { type Filter, integersIn, type Reading, searchIn } from '../shared/filters.ts';
-import { defineList } from '../shared/lists.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import { missing } from '../shared/errors.ts';
+import { type Filter, integersIn, type Reading, searchIn } from '../lists/filters.ts';
+import { defineList } from '../lists/define-list.ts';
 import {
   assetWithin,
   belongsToOrganization,
@@ -13,8 +13,8 @@ import {
   reachOfCaller,
   type ReachParameters,
   reachParameters,
-} from '../shared/reach.ts';
-import { findOwner, UID } from './tag-owners.ts';
+} from '../shared/visibility.ts';
+import { findOwner, UID } from './asset-tag-access.ts';
 
 /** A tag on assets, with what the caller reaches of them. */
 export interface ReadAssetTag {

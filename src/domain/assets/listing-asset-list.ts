@@ -1,9 +1,9 @@
-import { ASSET_TYPES, type CRITICALITIES } from './asset-values.ts';
-import { readersReach } from './asset-rows.ts';
-import { integersIn, type Reading, searchIn, textsIn } from '../shared/filters.ts';
-import { missing } from '../shared/failure.ts';
-import { defineList } from '../shared/lists.ts';
-import { assetWithin, listingWithin, reachParameters } from '../shared/reach.ts';
+import { ASSET_TYPES, type CRITICALITIES } from './asset-enums.ts';
+import { readersReach } from './read-asset.ts';
+import { integersIn, type Reading, searchIn, textsIn } from '../lists/filters.ts';
+import { missing } from '../shared/errors.ts';
+import { defineList } from '../lists/define-list.ts';
+import { assetWithin, listingWithin, reachParameters } from '../shared/visibility.ts';
 
 /** An asset of a listing. */
 export interface ListedAsset {

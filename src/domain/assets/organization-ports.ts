@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/portable.ts';
-import type { PortStep } from './port-observations.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import type { PortStep } from './scans/diff-ports.ts';
 import { LISTED_STATES, portTally } from './ports.ts';
-import { missing } from '../shared/failure.ts';
-import { searchKey } from '../shared/filters.ts';
-import type { Page } from '../shared/page-window.ts';
+import { missing } from '../shared/errors.ts';
+import { searchKey } from '../lists/filters.ts';
+import type { Page } from '../lists/reverse-paging.ts';
 import {
   assetsWithin,
   belongsToOrganization,
@@ -15,8 +15,8 @@ import {
   reachOfAccount,
   reachParameters,
   type ReachParameters,
-} from '../shared/reach.ts';
-import type { TallyDifference } from '../shared/tallies.ts';
+} from '../shared/visibility.ts';
+import type { TallyDifference } from '../shared/counters.ts';
 
 export interface OrganizationPort {
   number: number;

@@ -1,10 +1,10 @@
-import { prepareInsert, type Row } from '../../db/bulk.ts';
+import { prepareInsert, type Row } from '../../db/bulk-insert.ts';
 import type { Reader } from '../../db/engine.ts';
 import type { Caller } from '../../auth/callers.ts';
-import type { PortStep } from './port-observations.ts';
+import type { PortStep } from './scans/diff-ports.ts';
 import { findReadableAsset, type Port } from './ports.ts';
-import { missing } from '../shared/failure.ts';
-import type { Page } from '../shared/page-window.ts';
+import { missing } from '../shared/errors.ts';
+import type { Page } from '../lists/reverse-paging.ts';
 
 export const PORT_EVENT_KINDS = ['opened', 'closed', 'changed'] as const;
 

@@ -1,19 +1,19 @@
 import { type OrderByItemBuilder, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdingRows, isOneOf } from '../../db/portable.ts';
-import { prepare, prepareUnread } from '../../db/prepared.ts';
+import { holdingRows, isOneOf } from '../../db/dialect-sql.ts';
+import { prepare, prepareUnread } from '../../db/prepared-queries.ts';
 import type { PortTable } from '../../db/schema/assets.ts';
-import { missing } from '../shared/failure.ts';
+import { missing } from '../shared/errors.ts';
 import {
   assetWithin,
   perReach,
   reachOfAccount,
   type ReachParameters,
   reachParameters,
-} from '../shared/reach.ts';
-import { addTallies, type TallyDifference } from '../shared/tallies.ts';
-import { inOrder, type Page, type Window, windowOf } from '../shared/page-window.ts';
+} from '../shared/visibility.ts';
+import { addTallies, type TallyDifference } from '../shared/counters.ts';
+import { inOrder, type Page, type Window, windowOf } from '../lists/reverse-paging.ts';
 
 export const LISTED_STATES = ['open', 'closed'] as const;
 export const PORT_ORDERS = ['number', 'service_name', 'service_banner'] as const;

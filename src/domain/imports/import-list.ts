@@ -2,13 +2,18 @@ import { sql, type SqlBool } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { Reader } from '../../db/engine.ts';
 import type { ImportState } from '../../db/schema/imports.ts';
-import { containsText } from '../../db/portable.ts';
-import { missing } from '../shared/failure.ts';
-import { textsIn } from '../shared/filters.ts';
-import { defineList } from '../shared/lists.ts';
-import { type NamedUser, nameUsers } from '../shared/named-users.ts';
-import { belongsToOrganization, listingWithin, reachOfAccount, reachParameters } from '../shared/reach.ts';
-import type { ImportFault, ImportOptions, ImportPreview, ImportResult, ImportSkip } from './import-job.ts';
+import { containsText } from '../../db/dialect-sql.ts';
+import { missing } from '../shared/errors.ts';
+import { textsIn } from '../lists/filters.ts';
+import { defineList } from '../lists/define-list.ts';
+import { type NamedUser, nameUsers } from '../users/user-refs.ts';
+import {
+  belongsToOrganization,
+  listingWithin,
+  reachOfAccount,
+  reachParameters,
+} from '../shared/visibility.ts';
+import type { ImportFault, ImportOptions, ImportPreview, ImportResult, ImportSkip } from './import-types.ts';
 
 export const IMPORT_STATES = [
   'queued',

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/portable.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
 
 /** @returns the ids of the assets of vulnerabilities, by vulnerability */
 export function linkedAssets(tx: Transaction, ids: readonly number[]): Promise<Map<number, number[]>> {

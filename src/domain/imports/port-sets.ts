@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/portable.ts';
-import type { PortRange } from '../assets/port-observations.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import type { PortRange } from '../assets/scans/diff-ports.ts';
 
 /** Longer texts of ports are kept once for an organization, under the digest that stands for them. */
 const MAX_NAME = 40;

@@ -1,10 +1,10 @@
 import type { Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/portable.ts';
-import type { TallySums } from '../shared/tallies.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import type { TallySums } from '../shared/counters.ts';
 import { recordTimelines } from '../vulnerabilities/timeline.ts';
-import { tallyDifferences } from '../vulnerabilities/vulnerability-tallies.ts';
-import type { FindingsJob } from './import-job.ts';
-import { insertStatuses, statusEntry, unnamed } from './import-marks.ts';
+import { tallyDifferences } from '../vulnerabilities/vulnerability-counters.ts';
+import type { FindingsJob } from './import-types.ts';
+import { insertStatuses, statusEntry, unnamed } from './import-status-changes.ts';
 import { linkedAssets } from './linked-things.ts';
 
 export const REOPENED = 2;

@@ -1,5 +1,5 @@
-import type { Severity } from '../vulnerabilities/catalogue.ts';
-import type { FindingColumns } from '../vulnerabilities/finding.ts';
+import type { Severity } from '../vulnerabilities/statuses-and-severities.ts';
+import type { FindingColumns } from '../vulnerabilities/vulnerability-fields.ts';
 
 /** What a scanner says of a vulnerability, as the columns of its row have it. */
 export type SightedColumns = Omit<FindingColumns, 'validation_steps'>;

@@ -1,11 +1,11 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import { administers, belongsTo, type Caller } from '../../auth/callers.ts';
 import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/portable.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
 import type { Tables } from '../../db/schema.ts';
-import { Failure, missing } from '../shared/failure.ts';
-import { defineList } from '../shared/lists.ts';
-import { belongsToOrganization, reachOfAccount, reachParameters } from '../shared/reach.ts';
+import { Failure, missing } from '../shared/errors.ts';
+import { defineList } from '../lists/define-list.ts';
+import { belongsToOrganization, reachOfAccount, reachParameters } from '../shared/visibility.ts';
 
 /** An organization, as the API tells of it. */
 export interface OrganizationProfile {

@@ -1,8 +1,8 @@
 import type { Act } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/portable.ts';
-import { recordChange } from '../shared/audit.ts';
-import { Failure, invalid, missing } from '../shared/failure.ts';
+import { holdingRows } from '../../db/dialect-sql.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { Failure, invalid, missing } from '../shared/errors.ts';
 import { cleanName } from '../shared/names.ts';
 
 const UID = /^[0-9a-z]{1,50}$/;

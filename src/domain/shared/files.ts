@@ -1,5 +1,5 @@
 import { type Reader, type Transaction, Unavailable, WriteConflict } from '../../db/engine.ts';
-import { isOneOf, keepingRows } from '../../db/portable.ts';
+import { isOneOf, keepingRows } from '../../db/dialect-sql.ts';
 
 /** A content that a store has. */
 export interface StoredContent {

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/portable.ts';
-import { prepare } from '../../db/prepared.ts';
+import { holdingRows } from '../../db/dialect-sql.ts';
+import { prepare } from '../../db/prepared-queries.ts';
 
 /** Work that outlives the request that asked for it, and the process that began it. */
 export interface Job {

@@ -1,4 +1,4 @@
-import { type Fault, invalid } from './failure.ts';
+import { type Fault, invalid } from './errors.ts';
 
 export const MAX_NAME_LENGTH = 255;
 

@@ -1,4 +1,4 @@
-import { Failure } from './failure.ts';
+import { Failure } from './errors.ts';
 
 /** The versions of a thing that a change wants to find there; `*` is any. */
 export type Expected = '*' | ReadonlySet<number>;

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { isHostName } from '../../auth/email-addresses.ts';
 import { isPlainText } from '../../auth/plain-text.ts';
-import type { Fault } from '../shared/failure.ts';
+import type { Fault } from '../shared/errors.ts';
 
 const MAX_DOMAIN = 253;
 const MAX_TEXT = 255;

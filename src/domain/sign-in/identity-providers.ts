@@ -1,13 +1,13 @@
 import type { Act } from '../../auth/callers.ts';
 import { emailHost } from '../../auth/email-addresses.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { prepare } from '../../db/prepared.ts';
-import { recordChange } from '../shared/audit.ts';
-import { Failure, invalid, missing } from '../shared/failure.ts';
+import { prepare } from '../../db/prepared-queries.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { Failure, invalid, missing } from '../shared/errors.ts';
 import { cleanDomain, type ProviderSettings, settingFaults } from './identity-provider-settings.ts';
 import { organizationByUid } from '../organizations/organizations.ts';
-import { endSessionIfAny } from './session-ends.ts';
-import { PROVIDER_METHOD } from '../people/sign-in-rule.ts';
+import { endSessionIfAny } from './end-sessions.ts';
+import { PROVIDER_METHOD } from '../users/sign-in-eligibility.ts';
 
 /** The provider of an organization. */
 export interface IdentityProvider extends Omit<ProviderSettings, 'domains' | 'groups'> {

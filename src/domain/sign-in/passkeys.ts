@@ -1,9 +1,9 @@
 import type { AuthenticatorTransportFuture } from '@simplewebauthn/server';
 import type { Act } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdAccount } from '../shared/accounts.ts';
-import { recordChange } from '../shared/audit.ts';
-import { Failure, missing } from '../shared/failure.ts';
+import { holdAccount } from '../users/account-rights.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { Failure, missing } from '../shared/errors.ts';
 import { cleanName } from '../shared/names.ts';
 import { consumeChallenge } from './challenges.ts';
 import { claimFactors, type FactorOwner, settleFactorRemoval } from './second-factors.ts';

@@ -2,14 +2,14 @@ import { type Act, actOfPerson } from '../../auth/callers.ts';
 import { emailKey } from '../../auth/email-addresses.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { forgetAllAttempts } from './attempts.ts';
-import { recordChange } from '../shared/audit.ts';
+import { forgetAllAttempts } from './attempt-limits.ts';
+import { recordChange } from '../audit/record-event.ts';
 import { withdrawConsent } from '../tokens/consents.ts';
-import { Failure, missing } from '../shared/failure.ts';
+import { Failure, missing } from '../shared/errors.ts';
 import { setPassword } from './passwords.ts';
-import { endSessions } from './session-ends.ts';
-import { type SignInObstacle, signInObstacle, signInStates } from '../people/sign-in-rule.ts';
-import { signInSubject } from './sign-ins.ts';
+import { endSessions } from './end-sessions.ts';
+import { type SignInObstacle, signInObstacle, signInStates } from '../users/sign-in-eligibility.ts';
+import { signInSubject } from './sign-in-with-password.ts';
 
 /** How long a link is good, in milliseconds. */
 const LIFETIME = 3_600_000;

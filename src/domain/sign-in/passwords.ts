@@ -1,10 +1,10 @@
 import type { Act } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { recordChange } from '../shared/audit.ts';
-import { missing } from '../shared/failure.ts';
-import { endSessions } from './session-ends.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { missing } from '../shared/errors.ts';
+import { endSessions } from './end-sessions.ts';
 import { rotateSession, type Session } from './sessions.ts';
-import { signInObstacle, signInStates, usablePassword } from '../people/sign-in-rule.ts';
+import { signInObstacle, signInStates, usablePassword } from '../users/sign-in-eligibility.ts';
 
 /**
  * Gives an account another password, which ends the links by which it might have got one. Its tokens stay good.

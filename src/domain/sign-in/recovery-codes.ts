@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Act } from '../../auth/callers.ts';
 import { hashSecret } from '../../auth/secrets.ts';
 import type { Database, Transaction } from '../../db/engine.ts';
-import { recordChange } from '../shared/audit.ts';
+import { recordChange } from '../audit/record-event.ts';
 import type { FactorOwner } from './second-factors.ts';
 
 const COUNT = 10;

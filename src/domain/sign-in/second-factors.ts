@@ -1,15 +1,15 @@
 import type { Act } from '../../auth/callers.ts';
 import { verifyPassword } from '../../auth/passwords.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/portable.ts';
-import { prepareUnread } from '../../db/prepared.ts';
-import { countAttempt, forgetAttempts } from './attempts.ts';
-import { recordChange } from '../shared/audit.ts';
-import type { RefusingDatabase } from '../shared/refusals.ts';
-import { Failure, missing } from '../shared/failure.ts';
-import { endSessions } from './session-ends.ts';
+import { holdingRows } from '../../db/dialect-sql.ts';
+import { prepareUnread } from '../../db/prepared-queries.ts';
+import { countAttempt, forgetAttempts } from './attempt-limits.ts';
+import { recordChange } from '../audit/record-event.ts';
+import type { RefusingDatabase } from '../audit/denied-attempts.ts';
+import { Failure, missing } from '../shared/errors.ts';
+import { endSessions } from './end-sessions.ts';
 import { rotateSession } from './sessions.ts';
-import { signInStates, usablePassword } from '../people/sign-in-rule.ts';
+import { signInStates, usablePassword } from '../users/sign-in-eligibility.ts';
 
 const LIMIT = { max: 10, window: 600_000 };
 

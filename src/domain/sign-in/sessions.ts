@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type Account, type Act, actOfPerson } from '../../auth/callers.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { keepingRows } from '../../db/portable.ts';
-import { prepare } from '../../db/prepared.ts';
-import { mayStartSession, signInStates, usablePassword } from '../people/sign-in-rule.ts';
-import { accountOf, holdAccount, RIGHTS, type RightsRow } from '../shared/accounts.ts';
-import { recordChange } from '../shared/audit.ts';
+import { keepingRows } from '../../db/dialect-sql.ts';
+import { prepare } from '../../db/prepared-queries.ts';
+import { mayStartSession, signInStates, usablePassword } from '../users/sign-in-eligibility.ts';
+import { accountOf, holdAccount, RIGHTS, type RightsRow } from '../users/account-rights.ts';
+import { recordChange } from '../audit/record-event.ts';
 
 const MAX_USER_AGENT = 256;
 /** A use is written once in so many milliseconds, as nobody needs to know it better. */

@@ -2,8 +2,8 @@ import { generateSecret, generateURI, verifySync } from 'otplib';
 import type { Act } from '../../auth/callers.ts';
 import { seal, unseal } from '../../auth/sealing.ts';
 import type { Database, Transaction } from '../../db/engine.ts';
-import { recordChange } from '../shared/audit.ts';
-import { Failure, missing } from '../shared/failure.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { Failure, missing } from '../shared/errors.ts';
 import { claimFactors, type FactorOwner, settleFactorRemoval } from './second-factors.ts';
 
 const PURPOSE = 'totp';

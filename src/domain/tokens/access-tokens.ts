@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Account, Act } from '../../auth/callers.ts';
 import type { Keys } from '../../auth/keys.ts';
 import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';
-import { prepareInsert } from '../../db/bulk.ts';
+import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { Database, Reader, Transaction } from '../../db/engine.ts';
-import { isOneOf, keepingRows } from '../../db/portable.ts';
-import { prepareWrite } from '../../db/prepared.ts';
-import { SharedWrite } from '../../db/shared-write.ts';
-import { recordChanges } from '../shared/audit.ts';
-import { Failure, missing } from '../shared/failure.ts';
+import { isOneOf, keepingRows } from '../../db/dialect-sql.ts';
+import { prepareWrite } from '../../db/prepared-queries.ts';
+import { SharedWrite } from '../../db/concurrency/write-batcher.ts';
+import { recordChanges } from '../audit/record-event.ts';
+import { Failure, missing } from '../shared/errors.ts';
 import { CONSOLE_CLIENT } from './oauth-clients.ts';
-import { claimsOf, tokenAccount, type TokenAccount } from './token-accounts.ts';
+import { claimsOf, tokenAccount, type TokenAccount } from './token-claims.ts';
 
 /** What an application was given. */
 export interface AccessGrant {

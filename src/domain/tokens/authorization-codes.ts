@@ -3,8 +3,8 @@ import type { Act } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { prepare, prepareWrite } from '../../db/prepared.ts';
-import { recordChange } from '../shared/audit.ts';
+import { prepare, prepareWrite } from '../../db/prepared-queries.ts';
+import { recordChange } from '../audit/record-event.ts';
 
 /** RFC 6749, section 4.1.2 allows ten minutes at most; a client needs seconds. */
 const LIFETIME = 60_000;

@@ -1,12 +1,12 @@
 import type { Act } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
 import { type Reader, type Transaction, WriteConflict } from '../../db/engine.ts';
-import { holdingRows } from '../../db/portable.ts';
-import { prepare, prepareWrite } from '../../db/prepared.ts';
-import { recordChange } from '../shared/audit.ts';
-import { revokeAccessTokens, revokeRefreshTokens } from './client-tokens.ts';
+import { holdingRows } from '../../db/dialect-sql.ts';
+import { prepare, prepareWrite } from '../../db/prepared-queries.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { revokeAccessTokens, revokeRefreshTokens } from './revoke-client-tokens.ts';
 import { credentialsChanged } from './credentials.ts';
-import { missing } from '../shared/failure.ts';
+import { missing } from '../shared/errors.ts';
 
 /** Whose consent it is, and which application's. */
 export interface Consenter {

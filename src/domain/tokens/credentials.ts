@@ -1,10 +1,10 @@
 import { emailKey } from '../../auth/email-addresses.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/portable.ts';
-import { prepare } from '../../db/prepared.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import { prepare } from '../../db/prepared-queries.ts';
 import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';
 import { hashSecret } from '../../auth/secrets.ts';
-import { accountOf, RIGHTS, type RightsRow } from '../shared/accounts.ts';
+import { accountOf, RIGHTS, type RightsRow } from '../users/account-rights.ts';
 
 /** One token and its account, as far as a request must know. */
 export interface Credential extends RightsRow {

@@ -10,7 +10,7 @@ import {
 import { fingerprintOf, folderMasterKey, makeFolderMasterKey } from '../../auth/master-key.ts';
 import { seal, unseal } from '../../auth/sealing.ts';
 import { type Database, type Reader, type Transaction, Unavailable } from '../../db/engine.ts';
-import { SharedQuestion } from '../../db/shared-question.ts';
+import { SharedQuestion } from '../../db/concurrency/single-flight.ts';
 import { credentialChanges, signingKeysChanged } from './credentials.ts';
 
 const SECRET_LENGTH = 32;

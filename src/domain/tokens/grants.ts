@@ -1,7 +1,7 @@
 import type { Act } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { prepare, prepareChange } from '../../db/prepared.ts';
-import { recordChange } from '../shared/audit.ts';
+import { prepare, prepareChange } from '../../db/prepared-queries.ts';
+import { recordChange } from '../audit/record-event.ts';
 import { credentialsChanged } from './credentials.ts';
 
 /** Why everything of a grant ended. */

@@ -2,13 +2,13 @@ import type { Act } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, newSecret, randomText } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { prepare } from '../../db/prepared.ts';
-import { recordChange } from '../shared/audit.ts';
-import { revokeAccessTokens } from './client-tokens.ts';
+import { prepare } from '../../db/prepared-queries.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { revokeAccessTokens } from './revoke-client-tokens.ts';
 import { credentialsChanged } from './credentials.ts';
-import { invalid, missing } from '../shared/failure.ts';
+import { invalid, missing } from '../shared/errors.ts';
 import { cleanName } from '../shared/names.ts';
-import { redirectFault } from './redirect-addresses.ts';
+import { redirectFault } from './redirect-uris.ts';
 
 const ID_LENGTH = 20;
 export const MAX_REDIRECT_URIS = 20;

@@ -3,8 +3,8 @@ import type { Act } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { prepare, prepareUnread, prepareWrite } from '../../db/prepared.ts';
-import { recordChange } from '../shared/audit.ts';
+import { prepare, prepareUnread, prepareWrite } from '../../db/prepared-queries.ts';
+import { recordChange } from '../audit/record-event.ts';
 
 /** A refresh token (RFC 6749, section 1.5), as it is stored. */
 export interface RefreshToken {

@@ -2,8 +2,8 @@ import type { KeyObject } from 'node:crypto';
 import type { Act } from '../../auth/callers.ts';
 import type { PrivateKey, SigningKey } from '../../auth/keys.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { recordChange } from '../shared/audit.ts';
-import { Failure, missing } from '../shared/failure.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { Failure, missing } from '../shared/errors.ts';
 import { signingKeysChanged } from './credentials.ts';
 import { holdKeys, insertSigningKey } from './deployment-keys.ts';
 

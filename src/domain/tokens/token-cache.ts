@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { AddressSet } from '../../auth/addresses.ts';
+import { AddressSet } from '../../auth/ip-addresses.ts';
 import { type ExternalIssuer, type ExternalToken, isExternal } from '../../auth/external-issuer.ts';
 import type { Keys } from '../../auth/keys.ts';
 import type { Account, CredentialBounds } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
 import { hashSecret, isPersonalToken, looksPersonal } from '../../auth/secrets.ts';
 import type { Database } from '../../db/engine.ts';
-import { PacedQuestion } from '../../db/paced-question.ts';
-import { SharedQuestion } from '../../db/shared-question.ts';
-import { accountOf } from '../shared/accounts.ts';
+import { PacedQuestion } from '../../db/concurrency/batch-loader.ts';
+import { SharedQuestion } from '../../db/concurrency/single-flight.ts';
+import { accountOf } from '../users/account-rights.ts';
 import {
   type Changes,
   type Credential,

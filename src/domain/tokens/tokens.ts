@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdAccount } from '../shared/accounts.ts';
-import { recordChange } from '../shared/audit.ts';
+import { holdAccount } from '../users/account-rights.ts';
+import { recordChange } from '../audit/record-event.ts';
 import { credentialById, credentialBySecret, credentialsChanged } from './credentials.ts';
-import { type Fault, invalid, missing } from '../shared/failure.ts';
+import { type Fault, invalid, missing } from '../shared/errors.ts';
 import { type Expected, requireVersion } from '../shared/versions.ts';
 import { cleanName } from '../shared/names.ts';
-import { claimsOf, tokenAccount } from './token-accounts.ts';
-import { isAddressBlock } from '../../auth/addresses.ts';
+import { claimsOf, tokenAccount } from './token-claims.ts';
+import { isAddressBlock } from '../../auth/ip-addresses.ts';
 import type { Act } from '../../auth/callers.ts';
 import type { Keys } from '../../auth/keys.ts';
 import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';

@@ -1,16 +1,16 @@
 import type { Act, Caller } from '../../auth/callers.ts';
 import { administers } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/portable.ts';
-import { prepare } from '../../db/prepared.ts';
-import { grouped } from '../shared/grouped.ts';
-import { recordChange } from '../shared/audit.ts';
-import { Failure, invalid, missing } from '../shared/failure.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import { prepare } from '../../db/prepared-queries.ts';
+import { grouped } from '../shared/group-by.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { Failure, invalid, missing } from '../shared/errors.ts';
 import { keepFile, releaseFiles, type StoredContent } from '../shared/files.ts';
-import { type NamedUser, nameUsers } from '../shared/named-users.ts';
+import { type NamedUser, nameUsers } from '../users/user-refs.ts';
 import { type Expected, requireVersion } from '../shared/versions.ts';
-import { cleanFilename, cleanType } from './attachment-names.ts';
-import { findVulnerability, holdVulnerability, touchVulnerability } from './reached-vulnerabilities.ts';
+import { cleanFilename, cleanType } from './sanitize-attachment.ts';
+import { findVulnerability, holdVulnerability, touchVulnerability } from './lock-vulnerability.ts';
 import { recordTimeline } from './timeline.ts';
 
 /** An attachment never changes. */

@@ -1,14 +1,14 @@
 import type { Act, Caller } from '../../auth/callers.ts';
 import { administers } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/portable.ts';
-import { recordChange } from '../shared/audit.ts';
-import { Failure, missing } from '../shared/failure.ts';
-import { type Filter, integersIn } from '../shared/filters.ts';
-import { defineList } from '../shared/lists.ts';
-import { type NamedUser, nameUsers } from '../shared/named-users.ts';
+import { holdingRows } from '../../db/dialect-sql.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { Failure, missing } from '../shared/errors.ts';
+import { type Filter, integersIn } from '../lists/filters.ts';
+import { defineList } from '../lists/define-list.ts';
+import { type NamedUser, nameUsers } from '../users/user-refs.ts';
 import { type Expected, requireVersion } from '../shared/versions.ts';
-import { holdVulnerability, touchVulnerability } from './reached-vulnerabilities.ts';
+import { holdVulnerability, touchVulnerability } from './lock-vulnerability.ts';
 import { recordTimeline } from './timeline.ts';
 
 /** A comment on a vulnerability; times in milliseconds since 1970. */

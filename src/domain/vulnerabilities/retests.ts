@@ -1,15 +1,15 @@
 import type { Act, Caller } from '../../auth/callers.ts';
 import { administers } from '../../auth/callers.ts';
 import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/portable.ts';
-import { recordChange } from '../shared/audit.ts';
-import { Failure, missing } from '../shared/failure.ts';
-import { type Filter, integersIn } from '../shared/filters.ts';
-import { defineList } from '../shared/lists.ts';
-import { type NamedUser, nameUsers } from '../shared/named-users.ts';
+import { holdingRows } from '../../db/dialect-sql.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { Failure, missing } from '../shared/errors.ts';
+import { type Filter, integersIn } from '../lists/filters.ts';
+import { defineList } from '../lists/define-list.ts';
+import { type NamedUser, nameUsers } from '../users/user-refs.ts';
 import { type Expected, requireVersion } from '../shared/versions.ts';
-import { FIXED, isClosed } from './catalogue.ts';
-import { holdVulnerability, moveStatus, type ReachedVulnerability } from './reached-vulnerabilities.ts';
+import { FIXED, isClosed } from './statuses-and-severities.ts';
+import { holdVulnerability, moveStatus, type ReachedVulnerability } from './lock-vulnerability.ts';
 import { recordTimeline } from './timeline.ts';
 
 /** What may become of a retest. */

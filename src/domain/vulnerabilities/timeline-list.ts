@@ -1,18 +1,18 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/portable.ts';
-import { prepare } from '../../db/prepared.ts';
-import type { Filter, Reading } from '../shared/filters.ts';
-import { defineList } from '../shared/lists.ts';
-import { type NamedUser, nameUsers } from '../shared/named-users.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import { prepare } from '../../db/prepared-queries.ts';
+import type { Filter, Reading } from '../lists/filters.ts';
+import { defineList } from '../lists/define-list.ts';
+import { type NamedUser, nameUsers } from '../users/user-refs.ts';
 import {
   listingWithin,
   perReach,
   reachOfAccount,
   type ReachParameters,
   reachParameters,
-} from '../shared/reach.ts';
+} from '../shared/visibility.ts';
 import type { TimelineKind } from './timeline.ts';
 
 /** An entry as it is told; times in milliseconds since 1970. */

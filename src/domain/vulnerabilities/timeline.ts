@@ -1,5 +1,5 @@
 import type { Act } from '../../auth/callers.ts';
-import { prepareInsert, prepareInsertAlike } from '../../db/bulk.ts';
+import { prepareInsert, prepareInsertAlike } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
 
 /** `seen` and `gone` are of scanners. */

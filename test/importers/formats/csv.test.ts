@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { usualMapping } from '../../../src/importers/formats/csv/columns.ts';
 import { csv } from '../../../src/importers/formats/csv/csv.ts';
-import { identityOf } from '../../../src/importers/identity.ts';
+import { identityOf } from '../../../src/importers/finding-identity.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
 describeFormat(csv);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nikto } from '../../../src/importers/formats/nikto/nikto.ts';
-import { identityOf } from '../../../src/importers/identity.ts';
+import { identityOf } from '../../../src/importers/finding-identity.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
 // `nikto-2.1.5.xml` was made by scripts/fixtures/nikto.ts; the others are written after what the later versions print.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { npmAudit } from '../../../src/importers/formats/npm-audit/npm-audit.ts';
-import { identityOf } from '../../../src/importers/identity.ts';
+import { identityOf } from '../../../src/importers/finding-identity.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
 // After the reports of npm 6 and of npm 7 and later, and public examples of both.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { testssl } from '../../../src/importers/formats/testssl/testssl.ts';
-import { identityOf } from '../../../src/importers/identity.ts';
+import { identityOf } from '../../../src/importers/finding-identity.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
 // Made by scripts/fixtures/testssl.ts.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { wapiti } from '../../../src/importers/formats/wapiti/wapiti.ts';
-import { identityOf } from '../../../src/importers/identity.ts';
+import { identityOf } from '../../../src/importers/finding-identity.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
 // Made by scripts/fixtures/wapiti.ts.

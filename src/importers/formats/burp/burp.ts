@@ -1,10 +1,10 @@
-import { addressOf } from '../../reading/addresses.ts';
-import { elementsAt, markdownAt, textAt, textsAt } from '../../reading/elements.ts';
-import { severityOf } from '../../reading/scores.ts';
-import { cvesIn, cwesIn, markdownOf } from '../../reading/texts.ts';
-import { timeOf } from '../../reading/times.ts';
-import { urlsIn, webUrl } from '../../reading/urls.ts';
-import { readXmlPieces, type XmlAncestor, type XmlElement } from '../../reading/xml-pieces.ts';
+import { addressOf } from '../../parsing/addresses.ts';
+import { elementsAt, markdownAt, textAt, textsAt } from '../../parsing/xml-elements.ts';
+import { severityOf } from '../../parsing/severity-and-cvss.ts';
+import { cvesIn, cwesIn, markdownOf } from '../../parsing/markdown.ts';
+import { timeOf } from '../../parsing/parse-time.ts';
+import { urlsIn, webUrl } from '../../parsing/urls.ts';
+import { readXmlPieces, type XmlAncestor, type XmlElement } from '../../parsing/xml-stream.ts';
 import type { Format, ReportedLocation, ReportRecord } from '../../report.ts';
 
 /** Extensions give their issues this type, whatever they are about. */

@@ -1,9 +1,9 @@
-import { delimiterOf, readCsvRows } from '../../reading/csv-rows.ts';
-import { bestCvss, severityOf, severityOfScore } from '../../reading/scores.ts';
-import { portNumberOf, protocolOf } from '../../reading/scanned-hosts.ts';
-import { cvesIn, cwesIn, fenced, plainOf } from '../../reading/texts.ts';
-import { timeOf } from '../../reading/times.ts';
-import { originOf } from '../../identity.ts';
+import { delimiterOf, readCsvRows } from '../../parsing/csv-stream.ts';
+import { bestCvss, severityOf, severityOfScore } from '../../parsing/severity-and-cvss.ts';
+import { portNumberOf, protocolOf } from '../../parsing/scanned-hosts.ts';
+import { cvesIn, cwesIn, fenced, plainOf } from '../../parsing/markdown.ts';
+import { timeOf } from '../../parsing/parse-time.ts';
+import { originOf } from '../../finding-identity.ts';
 import {
   type ColumnMapping,
   type Format,

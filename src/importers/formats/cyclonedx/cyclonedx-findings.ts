@@ -1,5 +1,5 @@
-import type { Severity } from '../../../domain/vulnerabilities/catalogue.ts';
-import { severityRank } from '../../../domain/vulnerabilities/catalogue.ts';
+import type { Severity } from '../../../domain/vulnerabilities/statuses-and-severities.ts';
+import { severityRank } from '../../../domain/vulnerabilities/statuses-and-severities.ts';
 import {
   isObject,
   listOf,
@@ -8,9 +8,9 @@ import {
   numberOf,
   textOf,
   textsOf,
-} from '../../reading/json-members.ts';
-import { bestCvss, severityOf, severityOfScore } from '../../reading/scores.ts';
-import { cvesIn } from '../../reading/texts.ts';
+} from '../../parsing/json-values.ts';
+import { bestCvss, severityOf, severityOfScore } from '../../parsing/severity-and-cvss.ts';
+import { cvesIn } from '../../parsing/markdown.ts';
 import type { Place, ReportedFinding, ReportRecord } from '../../report.ts';
 
 interface Component {

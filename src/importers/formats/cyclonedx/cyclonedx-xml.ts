@@ -1,6 +1,6 @@
-import { type Members } from '../../reading/json-members.ts';
-import { timeOf } from '../../reading/times.ts';
-import { readXmlPieces, type XmlElement } from '../../reading/xml-pieces.ts';
+import { type Members } from '../../parsing/json-values.ts';
+import { timeOf } from '../../parsing/parse-time.ts';
+import { readXmlPieces, type XmlElement } from '../../parsing/xml-stream.ts';
 import { ReportError, type ReportRecord, type ReportSource } from '../../report.ts';
 import { Components, recordsOf } from './cyclonedx-findings.ts';
 

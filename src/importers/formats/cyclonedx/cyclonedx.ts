@@ -1,8 +1,8 @@
-import { gatherPieces } from '../../reading/gather-pieces.ts';
-import { isObject, listOf, type Members, membersOf, textOf } from '../../reading/json-members.ts';
-import { readJsonPieces } from '../../reading/json-pieces.ts';
-import { timeOf } from '../../reading/times.ts';
-import { withFirstCharacter } from '../../reading/first-character.ts';
+import { gatherPieces } from '../../parsing/collect-matches.ts';
+import { isObject, listOf, type Members, membersOf, textOf } from '../../parsing/json-values.ts';
+import { readJsonPieces } from '../../parsing/json-stream.ts';
+import { timeOf } from '../../parsing/parse-time.ts';
+import { withFirstCharacter } from '../../parsing/peek-first-character.ts';
 import type { Format, ReportSource, ReportRecord } from '../../report.ts';
 import { Components, recordsOf } from './cyclonedx-findings.ts';
 import { readBomXml } from './cyclonedx-xml.ts';

@@ -1,6 +1,6 @@
-import { locationOfTarget, originOf, targetNamed } from '../../identity.ts';
-import { isObject, textOf } from '../../reading/json-members.ts';
-import { portNumberOf, protocolOf } from '../../reading/scanned-hosts.ts';
+import { locationOfTarget, originOf, targetNamed } from '../../finding-identity.ts';
+import { isObject, textOf } from '../../parsing/json-values.ts';
+import { portNumberOf, protocolOf } from '../../parsing/scanned-hosts.ts';
 import type { ReportedLocation, Target } from '../../report.ts';
 
 /** @returns what an endpoint of DefectDojo is: a URL, `host:port`, a host, or an object of their parts */

@@ -1,4 +1,4 @@
-import { assetOf } from '../../identity.ts';
+import { assetOf } from '../../finding-identity.ts';
 import {
   isObject,
   listOf,
@@ -7,11 +7,11 @@ import {
   numberOf,
   textOf,
   textsOf,
-} from '../../reading/json-members.ts';
-import { readJsonPieces } from '../../reading/json-pieces.ts';
-import { bestCvss, severityOf, severityOfScore } from '../../reading/scores.ts';
-import { fenced } from '../../reading/texts.ts';
-import { timeOf } from '../../reading/times.ts';
+} from '../../parsing/json-values.ts';
+import { readJsonPieces } from '../../parsing/json-stream.ts';
+import { bestCvss, severityOf, severityOfScore } from '../../parsing/severity-and-cvss.ts';
+import { fenced } from '../../parsing/markdown.ts';
+import { timeOf } from '../../parsing/parse-time.ts';
 import type { Format, Place, ReportedFinding, ReportedLocation, ReportRecord, Target } from '../../report.ts';
 import { endpointOf } from './endpoints.ts';
 

@@ -1,13 +1,13 @@
-import { isObject, listOf, membersOf, type Members, textOf } from '../../reading/json-members.ts';
-import { readJsonLines } from '../../reading/json-lines.ts';
+import { isObject, listOf, membersOf, type Members, textOf } from '../../parsing/json-values.ts';
+import { readJsonLines } from '../../parsing/json-lines.ts';
 import {
   addressOf,
   hostNameOf,
   hostOfPorts,
   observedPort,
   portNumberOf,
-} from '../../reading/scanned-hosts.ts';
-import { timeOf } from '../../reading/times.ts';
+} from '../../parsing/scanned-hosts.ts';
+import { timeOf } from '../../parsing/parse-time.ts';
 import type { Format, Place, ReportRecord } from '../../report.ts';
 
 /** httpx of ProjectDiscovery, JSON Lines (`-json`), after its type `Result`; older versions write `status-code`. */

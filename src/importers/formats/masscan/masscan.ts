@@ -1,17 +1,17 @@
-import type { ObservedPort } from '../../../domain/assets/port-observations.ts';
-import { withFirstCharacter } from '../../reading/first-character.ts';
-import { isObject, listOf, membersOf, textOf } from '../../reading/json-members.ts';
-import { readJsonLines } from '../../reading/json-lines.ts';
-import { readJsonPieces } from '../../reading/json-pieces.ts';
+import type { ObservedPort } from '../../../domain/assets/scans/diff-ports.ts';
+import { withFirstCharacter } from '../../parsing/peek-first-character.ts';
+import { isObject, listOf, membersOf, textOf } from '../../parsing/json-values.ts';
+import { readJsonLines } from '../../parsing/json-lines.ts';
+import { readJsonPieces } from '../../parsing/json-stream.ts';
 import {
   addressOf,
   hostOfPorts,
   observedPort,
   portNumberOf,
   protocolOf,
-} from '../../reading/scanned-hosts.ts';
-import { timeOf } from '../../reading/times.ts';
-import { readXmlPieces, type XmlElement } from '../../reading/xml-pieces.ts';
+} from '../../parsing/scanned-hosts.ts';
+import { timeOf } from '../../parsing/parse-time.ts';
+import { readXmlPieces, type XmlElement } from '../../parsing/xml-stream.ts';
 import type { Format, Place, ReportRecord } from '../../report.ts';
 
 const STATES = ['open', 'closed'];

@@ -1,5 +1,5 @@
-import { isObject, membersOf, type Members } from '../../reading/json-members.ts';
-import { readJsonLines } from '../../reading/json-lines.ts';
+import { isObject, membersOf, type Members } from '../../parsing/json-values.ts';
+import { readJsonLines } from '../../parsing/json-lines.ts';
 import {
   addressOf,
   hostNameOf,
@@ -7,8 +7,8 @@ import {
   observedPort,
   portNumberOf,
   protocolOf,
-} from '../../reading/scanned-hosts.ts';
-import { timeOf } from '../../reading/times.ts';
+} from '../../parsing/scanned-hosts.ts';
+import { timeOf } from '../../parsing/parse-time.ts';
 import type { Format, Place, ReportRecord } from '../../report.ts';
 
 /** Of its package `protocol`, when a port was an object with numbers in it. */

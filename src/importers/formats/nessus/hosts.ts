@@ -1,11 +1,11 @@
-import type { ScannedHost } from '../../../domain/assets/applied-scans.ts';
-import type { ObservedPort } from '../../../domain/assets/port-observations.ts';
-import { addressOf } from '../../reading/addresses.ts';
-import { elementsAt } from '../../reading/elements.ts';
-import { describedHost } from '../../reading/scanned-hosts.ts';
-import { timeOf } from '../../reading/times.ts';
-import { webUrl } from '../../reading/urls.ts';
-import type { XmlElement } from '../../reading/xml-pieces.ts';
+import type { ScannedHost } from '../../../domain/assets/scans/apply-scans.ts';
+import type { ObservedPort } from '../../../domain/assets/scans/diff-ports.ts';
+import { addressOf } from '../../parsing/addresses.ts';
+import { elementsAt } from '../../parsing/xml-elements.ts';
+import { describedHost } from '../../parsing/scanned-hosts.ts';
+import { timeOf } from '../../parsing/parse-time.ts';
+import { webUrl } from '../../parsing/urls.ts';
+import type { XmlElement } from '../../parsing/xml-stream.ts';
 import type { Target } from '../../report.ts';
 
 const PROTOCOLS = ['tcp', 'udp', 'sctp'] as const;

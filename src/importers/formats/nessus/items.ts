@@ -1,8 +1,8 @@
-import { plainAt, textAt, textsAt } from '../../reading/elements.ts';
-import { bestCvss, severityOf } from '../../reading/scores.ts';
-import { cwesIn, plainOf } from '../../reading/texts.ts';
-import { urlsIn } from '../../reading/urls.ts';
-import type { XmlElement } from '../../reading/xml-pieces.ts';
+import { plainAt, textAt, textsAt } from '../../parsing/xml-elements.ts';
+import { bestCvss, severityOf } from '../../parsing/severity-and-cvss.ts';
+import { cwesIn, plainOf } from '../../parsing/markdown.ts';
+import { urlsIn } from '../../parsing/urls.ts';
+import type { XmlElement } from '../../parsing/xml-stream.ts';
 import type { ReportedFinding, ReportRecord, Target } from '../../report.ts';
 import { type Host, targetOf } from './hosts.ts';
 

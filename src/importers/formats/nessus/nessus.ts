@@ -1,4 +1,4 @@
-import { readXmlPieces } from '../../reading/xml-pieces.ts';
+import { readXmlPieces } from '../../parsing/xml-stream.ts';
 import type { Format, ReportRecord } from '../../report.ts';
 import { describeHost, type Host, hostNamed, notePort, scanOf, targetOf } from './hosts.ts';
 import { recordOfItem } from './items.ts';

@@ -1,5 +1,5 @@
-import { cvesIn, plainOf } from '../../reading/texts.ts';
-import { urlsIn, webUrl } from '../../reading/urls.ts';
+import { cvesIn, plainOf } from '../../parsing/markdown.ts';
+import { urlsIn, webUrl } from '../../parsing/urls.ts';
 import type { Place, ReportRecord } from '../../report.ts';
 
 /** What Nikto found at one URL, as all forms of the report tell it. */

@@ -1,11 +1,11 @@
-import { textAt } from '../../reading/elements.ts';
-import { withFirstCharacter } from '../../reading/first-character.ts';
-import { timeOf } from '../../reading/times.ts';
-import { webUrl } from '../../reading/urls.ts';
-import { readXmlPieces, type XmlAncestor, type XmlElement } from '../../reading/xml-pieces.ts';
+import { textAt } from '../../parsing/xml-elements.ts';
+import { withFirstCharacter } from '../../parsing/peek-first-character.ts';
+import { timeOf } from '../../parsing/parse-time.ts';
+import { webUrl } from '../../parsing/urls.ts';
+import { readXmlPieces, type XmlAncestor, type XmlElement } from '../../parsing/xml-stream.ts';
 import type { Format, ReportRecord } from '../../report.ts';
 import { type Item, recordOfItem } from './items.ts';
-import { type LooseObject, readLooseObjects } from './loose-json.ts';
+import { type LooseObject, readLooseObjects } from './lenient-json.ts';
 
 /** Version 2.1.5 has one element around the hosts, 2.1.6 two of the same name, 2.5 two of different names. */
 const SCANS = ['niktoscan', 'niktoscan.niktoscan', 'niktoscans.niktoscan'];

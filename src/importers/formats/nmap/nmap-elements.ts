@@ -1,11 +1,11 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net';
-import type { ScannedHost } from '../../../domain/assets/applied-scans.ts';
-import type { ObservedPort, PortRange } from '../../../domain/assets/port-observations.ts';
+import type { ScannedHost } from '../../../domain/assets/scans/apply-scans.ts';
+import type { ObservedPort, PortRange } from '../../../domain/assets/scans/diff-ports.ts';
 import { PROTOCOLS } from '../../../domain/assets/ports.ts';
-import type { BoundedXml, ElementHandler } from '../../reading/bounded-xml.ts';
-import { describedHost } from '../../reading/scanned-hosts.ts';
+import type { BoundedXml, ElementHandler } from '../../parsing/limited-xml-parser.ts';
+import { describedHost } from '../../parsing/scanned-hosts.ts';
 import type { ReportRecord } from '../../report.ts';
-import { type Draft, draftOf } from './nmap-draft.ts';
+import { type Draft, draftOf } from './host-draft.ts';
 import { readScript } from './nmap-scripts.ts';
 import {
   type Attributes,

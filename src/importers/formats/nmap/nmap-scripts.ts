@@ -1,7 +1,7 @@
-import type { Severity } from '../../../domain/vulnerabilities/catalogue.ts';
+import type { Severity } from '../../../domain/vulnerabilities/statuses-and-severities.ts';
 import type { ReportedFinding } from '../../report.ts';
-import { severityOf, severityOfScore } from '../../reading/scores.ts';
-import { cvesIn, fenced, plainOf } from '../../reading/texts.ts';
+import { severityOf, severityOfScore } from '../../parsing/severity-and-cvss.ts';
+import { cvesIn, fenced, plainOf } from '../../parsing/markdown.ts';
 
 /** What a script says of a host or a port, but for where; `absent` counts what it looked for and did not find. */
 export interface ScriptFindings {

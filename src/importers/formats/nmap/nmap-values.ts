@@ -1,4 +1,4 @@
-import type { ObservedPort, PortRange } from '../../../domain/assets/port-observations.ts';
+import type { ObservedPort, PortRange } from '../../../domain/assets/scans/diff-ports.ts';
 import { PROTOCOLS } from '../../../domain/assets/ports.ts';
 
 export type Attributes = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import type { Format, ReportRecord, ReportSource } from '../../report.ts';
-import { readNmapReport } from './nmap-pieces.ts';
+import { readNmapReport } from './nmap-stream.ts';
 
 /** `nmap -oX` (nmap.org/book/app-nmap-dtd.html). */
 export const nmap: Format = {

@@ -6,10 +6,10 @@ import {
   numberOf,
   textOf,
   textsOf,
-} from '../../reading/json-members.ts';
-import { readJsonPieces } from '../../reading/json-pieces.ts';
-import { bestCvss, severityOf } from '../../reading/scores.ts';
-import { plainOf } from '../../reading/texts.ts';
+} from '../../parsing/json-values.ts';
+import { readJsonPieces } from '../../parsing/json-stream.ts';
+import { bestCvss, severityOf } from '../../parsing/severity-and-cvss.ts';
+import { plainOf } from '../../parsing/markdown.ts';
 import {
   type Format,
   type Place,

@@ -1,4 +1,4 @@
-import { withFirstCharacter } from '../../reading/first-character.ts';
+import { withFirstCharacter } from '../../parsing/peek-first-character.ts';
 import {
   isObject,
   type Members,
@@ -7,11 +7,11 @@ import {
   textOf,
   textsOf,
   plainTextOf,
-} from '../../reading/json-members.ts';
-import { type JsonLine, readJsonLines } from '../../reading/json-lines.ts';
-import { readJsonPieces } from '../../reading/json-pieces.ts';
-import { bestCvss, severityOf } from '../../reading/scores.ts';
-import { timeOf } from '../../reading/times.ts';
+} from '../../parsing/json-values.ts';
+import { type JsonLine, readJsonLines } from '../../parsing/json-lines.ts';
+import { readJsonPieces } from '../../parsing/json-stream.ts';
+import { bestCvss, severityOf } from '../../parsing/severity-and-cvss.ts';
+import { timeOf } from '../../parsing/parse-time.ts';
 import type { Format, Place, ReportedFinding, ReportedLocation, ReportRecord, Target } from '../../report.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { readXmlPieces } from '../../reading/xml-pieces.ts';
+import { readXmlPieces } from '../../parsing/xml-stream.ts';
 import type { Format, Sample } from '../../report.ts';
 import { ScanReport } from './scan-report.ts';
 import { recordOfResult } from './results.ts';

@@ -1,9 +1,9 @@
-import { addressOf } from '../../reading/addresses.ts';
-import { elementsAt, ownText, plainAt, textAt, textsAt } from '../../reading/elements.ts';
-import { bestCvss, severityOf, severityOfScore } from '../../reading/scores.ts';
-import { cvesIn, plainOf } from '../../reading/texts.ts';
-import { urlsIn } from '../../reading/urls.ts';
-import type { XmlElement } from '../../reading/xml-pieces.ts';
+import { addressOf } from '../../parsing/addresses.ts';
+import { elementsAt, ownText, plainAt, textAt, textsAt } from '../../parsing/xml-elements.ts';
+import { bestCvss, severityOf, severityOfScore } from '../../parsing/severity-and-cvss.ts';
+import { cvesIn, plainOf } from '../../parsing/markdown.ts';
+import { urlsIn } from '../../parsing/urls.ts';
+import type { XmlElement } from '../../parsing/xml-stream.ts';
 import type { ReportedFinding, ReportRecord, Target } from '../../report.ts';
 
 /** What stands in `port`: `443/tcp`, `general/tcp`, and in reports of before 2013 `https (443/tcp)`. */

@@ -1,10 +1,10 @@
-import type { ScannedHost } from '../../../domain/assets/applied-scans.ts';
-import type { ObservedPort } from '../../../domain/assets/port-observations.ts';
-import { addressOf } from '../../reading/addresses.ts';
-import { elementsAt, ownText, textAt } from '../../reading/elements.ts';
-import { describedHost } from '../../reading/scanned-hosts.ts';
-import { timeOf } from '../../reading/times.ts';
-import type { XmlAncestor, XmlElement } from '../../reading/xml-pieces.ts';
+import type { ScannedHost } from '../../../domain/assets/scans/apply-scans.ts';
+import type { ObservedPort } from '../../../domain/assets/scans/diff-ports.ts';
+import { addressOf } from '../../parsing/addresses.ts';
+import { elementsAt, ownText, textAt } from '../../parsing/xml-elements.ts';
+import { describedHost } from '../../parsing/scanned-hosts.ts';
+import { timeOf } from '../../parsing/parse-time.ts';
+import type { XmlAncestor, XmlElement } from '../../parsing/xml-stream.ts';
 import type { ReportRecord } from '../../report.ts';
 import { portOf } from './results.ts';
 

@@ -1,4 +1,4 @@
-import type { Severity } from '../../../domain/vulnerabilities/catalogue.ts';
+import type { Severity } from '../../../domain/vulnerabilities/statuses-and-severities.ts';
 import {
   isObject,
   listOf,
@@ -7,9 +7,9 @@ import {
   numberOf,
   textOf,
   plainTextOf,
-} from '../../reading/json-members.ts';
-import { bestCvss, severityOfScore } from '../../reading/scores.ts';
-import { cvesIn, cwesIn } from '../../reading/texts.ts';
+} from '../../parsing/json-values.ts';
+import { bestCvss, severityOfScore } from '../../parsing/severity-and-cvss.ts';
+import { cvesIn, cwesIn } from '../../parsing/markdown.ts';
 import type { Place, ReportedFinding, ReportedLocation, ReportRecord, Target } from '../../report.ts';
 import { marksOf, type Rule, type Run } from './sarif-runs.ts';
 

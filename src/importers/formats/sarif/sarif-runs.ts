@@ -6,9 +6,9 @@ import {
   numberOf,
   textOf,
   textsOf,
-} from '../../reading/json-members.ts';
-import type { JsonPiece } from '../../reading/json-pieces.ts';
-import { timeOf } from '../../reading/times.ts';
+} from '../../parsing/json-values.ts';
+import type { JsonPiece } from '../../parsing/json-stream.ts';
+import { timeOf } from '../../parsing/parse-time.ts';
 
 /** What is read of a run before its results. Notifications and contents of files may be of any size: they are not. */
 export const OF_RUN = [

@@ -1,6 +1,6 @@
-import { gatherPieces } from '../../reading/gather-pieces.ts';
-import { isObject, membersOf } from '../../reading/json-members.ts';
-import { readJsonPieces } from '../../reading/json-pieces.ts';
+import { gatherPieces } from '../../parsing/collect-matches.ts';
+import { isObject, membersOf } from '../../parsing/json-values.ts';
+import { readJsonPieces } from '../../parsing/json-stream.ts';
 import type { Format, ReportError, ReportRecord } from '../../report.ts';
 import { recordOf } from './sarif-results.ts';
 import { OF_RUN, Run } from './sarif-runs.ts';

@@ -1,4 +1,4 @@
-import { withFirstCharacter } from '../../reading/first-character.ts';
+import { withFirstCharacter } from '../../parsing/peek-first-character.ts';
 import {
   isObject,
   listOf,
@@ -7,11 +7,11 @@ import {
   numberOf,
   textOf,
   plainTextOf,
-} from '../../reading/json-members.ts';
-import { readJsonPieces } from '../../reading/json-pieces.ts';
-import { severityOf } from '../../reading/scores.ts';
-import { cvesIn, cwesIn } from '../../reading/texts.ts';
-import { timeOf } from '../../reading/times.ts';
+} from '../../parsing/json-values.ts';
+import { readJsonPieces } from '../../parsing/json-stream.ts';
+import { severityOf } from '../../parsing/severity-and-cvss.ts';
+import { cvesIn, cwesIn } from '../../parsing/markdown.ts';
+import { timeOf } from '../../parsing/parse-time.ts';
 import type { Format, Place, ReportedLocation, ReportRecord, Target } from '../../report.ts';
 
 /** testssl.sh's JSON, flat (`--jsonfile`) or with what it belongs to (`--jsonfile-pretty`), of versions 2.9 to 3.2. */

@@ -1,4 +1,4 @@
-import type { Severity } from '../../../domain/vulnerabilities/catalogue.ts';
+import type { Severity } from '../../../domain/vulnerabilities/statuses-and-severities.ts';
 import {
   listOf,
   type Members,
@@ -7,9 +7,9 @@ import {
   textOf,
   textsOf,
   plainTextOf,
-} from '../../reading/json-members.ts';
-import { bestCvss, severityOf } from '../../reading/scores.ts';
-import { cvesIn, plainOf } from '../../reading/texts.ts';
+} from '../../parsing/json-values.ts';
+import { bestCvss, severityOf } from '../../parsing/severity-and-cvss.ts';
+import { cvesIn, plainOf } from '../../parsing/markdown.ts';
 import type { ReportedFinding, ReportedLocation } from '../../report.ts';
 
 /** Where a finding stands: a file, the packages of a system, those of a language. */

@@ -1,7 +1,7 @@
-import { gatherPieces } from '../../reading/gather-pieces.ts';
-import { isObject, listOf, type Members, membersOf, textOf } from '../../reading/json-members.ts';
-import { type JsonPiece, readJsonPieces } from '../../reading/json-pieces.ts';
-import { timeOf } from '../../reading/times.ts';
+import { gatherPieces } from '../../parsing/collect-matches.ts';
+import { isObject, listOf, type Members, membersOf, textOf } from '../../parsing/json-values.ts';
+import { type JsonPiece, readJsonPieces } from '../../parsing/json-stream.ts';
+import { timeOf } from '../../parsing/parse-time.ts';
 import { type Format, type ReportError, type ReportRecord, type ReportSource } from '../../report.ts';
 import { findingOf, type TrivyResult } from './trivy-findings.ts';
 

@@ -1,5 +1,5 @@
-import type { Severity } from '../../../domain/vulnerabilities/catalogue.ts';
-import { gatherPieces } from '../../reading/gather-pieces.ts';
+import type { Severity } from '../../../domain/vulnerabilities/statuses-and-severities.ts';
+import { gatherPieces } from '../../parsing/collect-matches.ts';
 import {
   isObject,
   listOf,
@@ -9,11 +9,11 @@ import {
   textOf,
   textsOf,
   plainTextOf,
-} from '../../reading/json-members.ts';
-import { readJsonPieces } from '../../reading/json-pieces.ts';
-import { severityOf } from '../../reading/scores.ts';
-import { cvesIn, cwesIn } from '../../reading/texts.ts';
-import { timeOf } from '../../reading/times.ts';
+} from '../../parsing/json-values.ts';
+import { readJsonPieces } from '../../parsing/json-stream.ts';
+import { severityOf } from '../../parsing/severity-and-cvss.ts';
+import { cvesIn, cwesIn } from '../../parsing/markdown.ts';
+import { timeOf } from '../../parsing/parse-time.ts';
 import type { Format, ReportedFinding, ReportRecord } from '../../report.ts';
 
 /** Wapiti's JSON (`-f json`), of versions 3.0 to 3.2. Read twice: the site stands at its end. */

@@ -1,6 +1,6 @@
-import { severityOf } from '../../reading/scores.ts';
-import { cvesIn, markdownOf } from '../../reading/texts.ts';
-import { urlsIn, webUrl } from '../../reading/urls.ts';
+import { severityOf } from '../../parsing/severity-and-cvss.ts';
+import { cvesIn, markdownOf } from '../../parsing/markdown.ts';
+import { urlsIn, webUrl } from '../../parsing/urls.ts';
 import type { Place, ReportedFinding, ReportRecord } from '../../report.ts';
 
 /** What an alert says of itself, by the names that both forms of the report use, beside its tags and instances. */

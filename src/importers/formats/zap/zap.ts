@@ -1,10 +1,10 @@
-import { textAt, textsAt } from '../../reading/elements.ts';
-import { withFirstCharacter } from '../../reading/first-character.ts';
-import { isObject, listOf, membersOf, type Members, textOf, textsOf } from '../../reading/json-members.ts';
-import { readJsonPieces } from '../../reading/json-pieces.ts';
-import { timeOf } from '../../reading/times.ts';
-import { webUrl } from '../../reading/urls.ts';
-import { readXmlPieces, type XmlElement } from '../../reading/xml-pieces.ts';
+import { textAt, textsAt } from '../../parsing/xml-elements.ts';
+import { withFirstCharacter } from '../../parsing/peek-first-character.ts';
+import { isObject, listOf, membersOf, type Members, textOf, textsOf } from '../../parsing/json-values.ts';
+import { readJsonPieces } from '../../parsing/json-stream.ts';
+import { timeOf } from '../../parsing/parse-time.ts';
+import { webUrl } from '../../parsing/urls.ts';
+import { readXmlPieces, type XmlElement } from '../../parsing/xml-stream.ts';
 import type { Format, ReportRecord } from '../../report.ts';
 import { Alert, ALERT_MEMBERS, type Instance, INSTANCE_MEMBERS, recordsOfAlert } from './alerts.ts';
 

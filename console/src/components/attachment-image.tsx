@@ -1,0 +1,43 @@
+import { Loader } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../queries/client.ts';
+
+interface AttachedPictureProps {
+  vulnerability: number;
+  id: number;
+  /** What it shows, for who cannot see it. */
+  alt: string;
+}
+
+/** A picture among the attachments of a vulnerability, which is read with the token and shown from memory. */
+export function AttachedPicture({ vulnerability, id, alt }: AttachedPictureProps) {
+  const { data, error } = useQuery({
+    queryKey: ['vulnerability', vulnerability, 'attachment', id],
+    queryFn: async ({ signal }) => {
+      const { data: content } = await api.GET('/v1/vulnerabilities/{id}/attachments/{attachment_id}', {
+        params: { path: { id: vulnerability, attachment_id: id } },
+        parseAs: 'blob',
+        signal,
+      });
+      return content;
+    },
+    staleTime: Infinity,
+  });
+  if (error !== null) return <span>{alt} (the picture cannot be shown)</span>;
+  if (data === undefined) return <Loader size="sm" aria-label={`Loading ${alt}`} />;
+  return <BlobPicture content={data} alt={alt} />;
+}
+
+/** A picture that is in memory. */
+export function BlobPicture({ content, alt }: { content: Blob; alt: string }) {
+  return (
+    <img
+      alt={alt}
+      ref={(image) => {
+        if (image === null) return undefined;
+        image.src = URL.createObjectURL(content);
+        return () => URL.revokeObjectURL(image.src);
+      }}
+    />
+  );
+}

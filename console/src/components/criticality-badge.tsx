@@ -1,0 +1,32 @@
+import type { Criticality } from '../queries/assets.ts';
+import classes from './criticality-badge.module.css';
+
+const BARS: Readonly<Record<Criticality, number>> = { high: 3, medium: 2, low: 1, undefined: 0 };
+const WORDS: Readonly<Record<Criticality, string>> = {
+  high: 'High',
+  medium: 'Medium',
+  low: 'Low',
+  undefined: 'Not set',
+};
+
+/** How much an asset matters: told by a word, and by how many of three bars are full. */
+export function CriticalityMark({ criticality }: { criticality: Criticality }) {
+  return (
+    <span className={classes.mark} data-criticality={criticality}>
+      <svg viewBox="0 0 14 12" aria-hidden>
+        {[0, 1, 2].map((bar) => (
+          <rect
+            key={bar}
+            x={bar * 5}
+            y={8 - bar * 4}
+            width="4"
+            height={4 + bar * 4}
+            rx="1"
+            data-full={bar < BARS[criticality] || undefined}
+          />
+        ))}
+      </svg>
+      {WORDS[criticality]}
+    </span>
+  );
+}

@@ -1,0 +1,75 @@
+import { Anchor, Typography } from '@mantine/core';
+import { use } from 'react';
+import Markdown from 'react-markdown';
+import remarkGfm from 'remark-gfm';
+import { download } from '../queries/attachments.ts';
+import { AttachedPicture, BlobPicture } from './attachment-image.tsx';
+import { PendingPictures } from './pending-uploads.ts';
+import classes from './markdown.module.css';
+
+interface TextProps {
+  children: string;
+  /** The vulnerability whose attachments `attachment:{id}` names; absent where there is none. */
+  vulnerability?: number;
+}
+
+/** A text of the platform: CommonMark and tables; HTML in it is text, and no picture is loaded but an attachment. */
+export default function MarkdownText({ children, vulnerability }: TextProps) {
+  const pendingAt = use(PendingPictures);
+  return (
+    <Typography className={classes.text}>
+      <Markdown
+        remarkPlugins={[remarkGfm]}
+        urlTransform={(url) => (/^(https?:|mailto:|attachment:|#)/i.test(url) ? url : '')}
+        components={{
+          a({ href, children: words }) {
+            if (href?.toLowerCase().startsWith('attachment:') !== true)
+              return (
+                <Anchor href={href} target="_blank" rel="noreferrer noopener nofollow">
+                  {words}
+                </Anchor>
+              );
+            const id = attachmentOf(href);
+            return id === undefined || vulnerability === undefined ? (
+              <span>{words}</span>
+            ) : (
+              <Anchor
+                component="button"
+                type="button"
+                className={classes.file}
+                onClick={() => void download(vulnerability, { id })}
+              >
+                {words}
+              </Anchor>
+            );
+          },
+          img({ src, alt }) {
+            const pending = pendingAt(String(src));
+            if (pending !== undefined) return <BlobPicture content={pending} alt={alt ?? ''} />;
+            const id = attachmentOf(src);
+            return id === undefined || vulnerability === undefined ? (
+              <span>{alt === '' || alt === undefined ? 'picture' : alt}</span>
+            ) : (
+              <AttachedPicture vulnerability={vulnerability} id={id} alt={alt ?? ''} />
+            );
+          },
+          table: ({ children: rows }) => (
+            // What scrolls by itself is reached by keys.
+            // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+            <div className={classes.wide} role="region" aria-label="Table" tabIndex={0}>
+              <table>{rows}</table>
+            </div>
+          ),
+        }}
+      >
+        {children}
+      </Markdown>
+    </Typography>
+  );
+}
+
+/** @returns the id in `attachment:12` */
+function attachmentOf(address: unknown): number | undefined {
+  const id = typeof address === 'string' ? /^attachment:(\d{1,15})$/i.exec(address)?.[1] : undefined;
+  return id === undefined ? undefined : Number(id);
+}

@@ -1,0 +1,24 @@
+import { useQuery } from '@tanstack/react-query';
+import { organizations } from '../queries/organizations.ts';
+import { whoAmI } from '../session/current-user.ts';
+import type { FilterKind } from './filter-definition.ts';
+
+/** The filter by organization, for staff who look after several. */
+export function useOrganizationKind(): readonly FilterKind[] {
+  const { data: who } = useQuery(whoAmI);
+  const isStaff = who?.staff === true;
+  const { data = [] } = useQuery({ ...organizations, enabled: isStaff });
+  if (!isStaff) return [];
+  const options = data.map(({ uid, name }) => ({ value: uid, label: name }));
+  return [
+    {
+      name: 'organization_uid',
+      label: 'Organization',
+      options: (search) =>
+        Promise.resolve(
+          options.filter(({ label }) => label.toLowerCase().includes(search.toLowerCase())).slice(0, 20),
+        ),
+      nameOf: (value) => Promise.resolve(options.find((option) => option.value === value)?.label ?? value),
+    },
+  ];
+}

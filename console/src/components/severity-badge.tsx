@@ -1,0 +1,37 @@
+import classes from './severity-badge.module.css';
+
+export const SEVERITIES = ['Critical', 'High', 'Medium', 'Low', 'Informational'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** Told apart by shape as well as by colour: the graver, the more corners stand out. */
+const SHAPES: Readonly<Record<Severity, string>> = {
+  Critical: 'M8 0.6 15.4 8 8 15.4 0.6 8Z M7.1 3.8h1.8v5H7.1Z M7.1 10.2h1.8V12H7.1Z',
+  High: 'M8 1.2 15.2 14.4H0.8Z',
+  Medium: 'M2 2h12v12H2Z',
+  Low: 'M8 1.6a6.4 6.4 0 1 1 0 12.8A6.4 6.4 0 1 1 8 1.6Z',
+  Informational:
+    'M8 1.6a6.4 6.4 0 1 1 0 12.8A6.4 6.4 0 1 1 8 1.6Z M8 3.6a4.4 4.4 0 1 0 0 8.8A4.4 4.4 0 1 0 8 3.6Z',
+};
+
+interface SeverityMarkProps {
+  severity: Severity;
+  /** Whether its word stands beside it; else it is told to screen readers and on hovering alone. */
+  withWord?: boolean;
+}
+
+/** How grave something is. */
+export function SeverityMark({ severity, withWord = true }: SeverityMarkProps) {
+  return (
+    <span className={classes.severity} data-severity={severity} title={withWord ? undefined : severity}>
+      <svg
+        viewBox="0 0 16 16"
+        role={withWord ? undefined : 'img'}
+        aria-hidden={withWord}
+        aria-label={withWord ? undefined : severity}
+      >
+        <path fillRule="evenodd" d={SHAPES[severity]} />
+      </svg>
+      {withWord && <span>{severity}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,70 @@
+import { Checkbox, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react';
+import type { List } from '../queries/paged-list.ts';
+import type { Choice, Column } from './table-column.ts';
+import classes from './data-table.module.css';
+
+interface HeaderCellProps<Row> {
+  column: Column<Row> & { hidesHeader?: boolean };
+  sort: string | undefined;
+  onSort: ((sort: string) => void) | undefined;
+}
+
+/** The name of a column, which orders the list where it can be. */
+export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) {
+  const { sort: name, hidesHeader = false } = column;
+  const header = hidesHeader ? <VisuallyHidden>{column.header}</VisuallyHidden> : column.header;
+  const direction = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : undefined;
+  if (name === undefined || onSort === undefined)
+    return (
+      <div
+        role="columnheader"
+        className={classes.cell}
+        title={column.about}
+        data-buttons={column.id === 'actions' || undefined}
+      >
+        {header}
+      </div>
+    );
+  return (
+    <div role="columnheader" aria-sort={direction ?? 'none'} className={classes.cell}>
+      <UnstyledButton
+        className={classes.order}
+        onClick={() => onSort(direction === 'descending' ? name : `-${name}`)}
+      >
+        {header}
+        {direction === 'ascending' && <IconArrowUp size={14} aria-hidden />}
+        {direction === 'descending' && <IconArrowDown size={14} aria-hidden />}
+        {/* Without its name, a shape says that it is there. */}
+        {direction === undefined && hidesHeader && <IconArrowsSort size={14} aria-hidden />}
+      </UnstyledButton>
+    </div>
+  );
+}
+
+interface ChooseAllProps<Row> {
+  list: List<Row>;
+  rowId: (row: Row) => string;
+  choice: Choice;
+}
+
+/** Chooses the rows that were read, or none. */
+export function ChooseAll<Row>({ list, rowId, choice: { chosen, onChange } }: ChooseAllProps<Row>) {
+  const all = () => {
+    const ids = new Set<string>();
+    for (let index = 0; index < list.loaded; index += 1) {
+      const row = list.at(index);
+      if (row !== undefined) ids.add(rowId(row));
+    }
+    return ids;
+  };
+  return (
+    <Checkbox
+      size="xs"
+      aria-label="Choose all that were read"
+      checked={chosen.size > 0 && chosen.size >= list.loaded}
+      indeterminate={chosen.size > 0 && chosen.size < list.loaded}
+      onChange={() => onChange(chosen.size > 0 ? new Set() : all())}
+    />
+  );
+}

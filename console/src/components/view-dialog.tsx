@@ -1,0 +1,113 @@
+import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import { tell } from './notifications.tsx';
+import type { View } from './saved-views.ts';
+import { Dialog } from './dialog.tsx';
+
+const LONGEST_NAME = 100;
+
+interface ViewDialogProps {
+  kind: 'save' | 'manage' | { link: string };
+  views: readonly View[];
+  search: View['search'];
+  onSave: (views: readonly View[]) => void;
+  onClose: () => void;
+}
+
+/** Names a view, changes the names of all, or shows a link to copy by hand. */
+export default function ViewDialog({ kind, views, search, onSave, onClose }: ViewDialogProps) {
+  const title = kind === 'save' ? 'Save this view' : kind === 'manage' ? 'Your views' : 'Link to this view';
+  return (
+    <Dialog onClose={onClose} title={title} size="sm">
+      {kind === 'save' ? (
+        <NameForm
+          label="Save"
+          name=""
+          onName={(name) => {
+            const replaced = views.some((view) => view.name === name);
+            onSave([...views.filter((view) => view.name !== name), { name, search }]);
+            tell(replaced ? `${name} is now what is shown.` : `${name} is saved in this browser.`, {
+              undo: () => onSave(views),
+            });
+            onClose();
+          }}
+        />
+      ) : kind === 'manage' ? (
+        <Stack gap="md">
+          {views.length === 0 && <Text size="sm">None is left.</Text>}
+          {views.map((view) => (
+            <Group key={view.name} gap="xs" wrap="nowrap" align="end">
+              <NameForm
+                label="Rename"
+                name={view.name}
+                taken={views.filter((other) => other !== view).map(({ name }) => name)}
+                onName={(name) => {
+                  onSave(views.map((other) => (other === view ? { ...view, name } : other)));
+                  tell(`It is called ${name} now.`, { undo: () => onSave(views) });
+                }}
+              />
+              <ActionIcon
+                size="lg"
+                variant="subtle"
+                color="red"
+                aria-label={`Delete ${view.name}`}
+                onClick={() => {
+                  onSave(views.filter((other) => other !== view));
+                  tell(`${view.name} is deleted.`, { undo: () => onSave(views) });
+                }}
+              >
+                <IconTrash size={16} />
+              </ActionIcon>
+            </Group>
+          ))}
+        </Stack>
+      ) : (
+        <TextInput
+          label="Link"
+          readOnly
+          data-autofocus
+          value={kind.link}
+          onFocus={(event) => event.currentTarget.select()}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+interface NameFormProps {
+  label: string;
+  name: string;
+  taken?: readonly string[];
+  onName: (name: string) => void;
+}
+
+function NameForm({ label, name, taken = [], onName }: NameFormProps) {
+  const [typed, setTyped] = useState(name);
+  const clean = typed.trim();
+  const isTaken = taken.includes(clean);
+  return (
+    <form
+      style={{ flex: 1 }}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (clean !== '' && clean !== name && !isTaken) onName(clean);
+      }}
+    >
+      <Group gap="xs" wrap="nowrap" align="end">
+        <TextInput
+          label="Name"
+          flex={1}
+          maxLength={LONGEST_NAME}
+          data-autofocus
+          value={typed}
+          error={isTaken && 'Another view has this name.'}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+        <Button type="submit" variant="light" disabled={clean === '' || clean === name || isTaken}>
+          {label}
+        </Button>
+      </Group>
+    </form>
+  );
+}

@@ -1,0 +1,91 @@
+import { Button, Menu, Text } from '@mantine/core';
+import { IconBookmark, IconLink, IconPlus, IconSettings } from '@tabler/icons-react';
+import { hashKey, useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import { whoAmI } from '../session/current-user.ts';
+import { tell } from './notifications.tsx';
+import { useViews, type View } from './saved-views.ts';
+
+const ViewDialog = lazy(() => import('./view-dialog.tsx'));
+
+interface ViewsMenuProps {
+  /** Where the views are of: `vulnerabilities`. */
+  place: string;
+  /** Filters, order and columns, as they are now. */
+  search: View['search'];
+  onApply: (search: View['search']) => void;
+}
+
+/** The views that somebody saved: applies one, saves what is shown, leads to their names, copies a link. */
+export function ViewsMenu({ place, search, onApply }: ViewsMenuProps) {
+  const { data: who } = useQuery(whoAmI);
+  const { views, save } = useViews(place, who?.id);
+  const [dialog, setDialog] = useState<'save' | 'manage' | { link: string }>();
+  const now = views.find((view) => hashKey([view.search]) === hashKey([search]));
+  const copy = async () => {
+    const link = location.href;
+    try {
+      await navigator.clipboard.writeText(link);
+      tell('The link is copied.');
+    } catch {
+      // Over plain http, or where it is not allowed, it is copied by hand.
+      setDialog({ link });
+    }
+  };
+  return (
+    <>
+      <Menu position="bottom-end" width={240}>
+        <Menu.Target>
+          <Button
+            size="compact-sm"
+            variant={now === undefined ? 'default' : 'light'}
+            radius="xl"
+            maw={220}
+            leftSection={<IconBookmark size={14} aria-hidden />}
+          >
+            {now?.name ?? 'Views'}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown mah={420} style={{ overflowY: 'auto' }}>
+          {views.map((view) => (
+            <Menu.Item
+              key={view.name}
+              aria-current={view === now || undefined}
+              onClick={() => onApply(view.search)}
+            >
+              <Text size="sm" fw={view === now ? 700 : undefined} truncate="end" title={view.name}>
+                {view.name}
+              </Text>
+            </Menu.Item>
+          ))}
+          {views.length > 0 && <Menu.Divider />}
+          <Menu.Item leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setDialog('save')}>
+            Save this view
+          </Menu.Item>
+          <Menu.Item leftSection={<IconLink size={14} aria-hidden />} onClick={() => void copy()}>
+            Copy a link to it
+          </Menu.Item>
+          {views.length > 0 && (
+            <Menu.Item
+              leftSection={<IconSettings size={14} aria-hidden />}
+              onClick={() => setDialog('manage')}
+            >
+              Rename or delete
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      {dialog !== undefined && (
+        <Suspense>
+          <ViewDialog
+            kind={dialog}
+            views={views}
+            search={search}
+            onSave={save}
+            onClose={() => setDialog(undefined)}
+          />
+        </Suspense>
+      )}
+    </>
+  );
+}

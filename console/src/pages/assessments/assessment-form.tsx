@@ -1,0 +1,287 @@
+import { Alert, Button, Group, Select, TagsInput, Textarea, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { NewAssessment } from '../../../../client/src/description.ts';
+import {
+  assessment as assessmentQuery,
+  useChangeAssessment,
+  useCreateAssessment,
+  type VersionedAssessment,
+} from '../../queries/assessments.ts';
+import { api, AssayError, type Assessment } from '../../queries/client.ts';
+import { findGroups, group as groupQuery } from '../../queries/groups.ts';
+import { fieldErrors } from '../../components/field-errors.ts';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { OrganizationSelect } from '../../components/organization-select.tsx';
+import { SearchedSelect } from '../../components/async-select.tsx';
+import type { Option } from '../../components/filter-definition.ts';
+import { TYPES } from './columns.tsx';
+import { STATES } from './search-params.ts';
+import { stateWord } from './assessment-state-badge.tsx';
+
+const FIELDS = [
+  'name',
+  'uid',
+  'description',
+  'type',
+  'state',
+  'assessment_group_id',
+  'starts_on',
+  'ends_on',
+  'tag_list',
+  'organization_uid',
+] as const;
+
+interface AssessmentFormProps {
+  /** The one that is changed; absent of a new one. */
+  assessment?: VersionedAssessment;
+  onClose: () => void;
+  onSaved?: (saved: Assessment) => void;
+}
+
+/** Asks for all that an assessment is: of a new one, or of one that changes (operations 38 and 39). */
+export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormProps) {
+  const [values, setValues] = useState(() => valuesOf(assessment));
+  const [organization, setOrganization] = useState<string | null>(null);
+  const [uid, setUid] = useState('');
+  const [group, setGroup] = useState<Option | null>();
+  const [version, setVersion] = useState(assessment?.version);
+  const create = useCreateAssessment();
+  const change = useChangeAssessment(assessment?.uid ?? '');
+  const { error } = assessment === undefined ? create : change;
+  const isOld = error instanceof AssayError && error.status === 412;
+  const errors = fieldErrors(isOld ? null : error, FIELDS, 'uid');
+  const groupId = assessment?.assessment_group_id ?? null;
+  const { data: present } = useQuery({ ...groupQuery(groupId ?? 0), enabled: groupId !== null });
+  const shownGroup =
+    group === undefined
+      ? groupId === null
+        ? null
+        : { value: String(groupId), label: present?.name ?? String(groupId) }
+      : group;
+  const put = (name: keyof typeof values) => (event: { currentTarget: { value: string } }) => {
+    const { value } = event.currentTarget;
+    setValues((now) => ({ ...now, [name]: value }));
+  };
+
+  const save = () => {
+    const { starts_on, ends_on, tags, ...rest } = values;
+    const dates = {
+      starts_on: starts_on === '' ? null : starts_on,
+      ends_on: ends_on === '' ? null : ends_on,
+    };
+    const groupOf = shownGroup === null ? null : Number(shownGroup.value);
+    const onSuccess = (saved?: Assessment) => {
+      onClose();
+      if (saved !== undefined) onSaved?.(saved);
+    };
+    if (assessment !== undefined) {
+      const set = { ...rest, ...dates, assessment_group_id: groupOf, tag_list: tags };
+      change.mutate(
+        { set, told: 'The assessment is changed.', ...(version === undefined ? {} : { version }) },
+        { onSuccess: () => onSuccess() },
+      );
+      return;
+    }
+    const body = {
+      ...rest,
+      ...given({ ...dates, uid: uid === '' ? null : uid, assessment_group_id: groupOf }),
+      ...given({ organization_uid: organization }),
+      tag_list: tags,
+    } as NewAssessment;
+    create.mutate(body, { onSuccess });
+  };
+
+  return (
+    <FormDialog
+      title={assessment === undefined ? 'New assessment' : 'Edit the assessment'}
+      save={assessment === undefined ? 'Create' : 'Save'}
+      size="lg"
+      busy={create.isPending || change.isPending}
+      error={errors.rest}
+      onSave={save}
+      onClose={onClose}
+    >
+      {isOld && assessment !== undefined && (
+        <Changed
+          uid={assessment.uid}
+          onTheirs={(now) => {
+            setValues(valuesOf(now));
+            setGroup(undefined);
+            setVersion(now.version);
+            change.reset();
+          }}
+          onMine={(now) => {
+            setVersion(now.version);
+            change.reset();
+          }}
+        />
+      )}
+      {assessment === undefined && (
+        <OrganizationSelect
+          value={organization}
+          onChange={setOrganization}
+          error={errors.at('organization_uid')}
+        />
+      )}
+      <TextInput
+        label="Name"
+        required
+        data-autofocus
+        value={values.name}
+        onChange={put('name')}
+        error={errors.at('name')}
+      />
+      {assessment === undefined && (
+        <TextInput
+          label="Id"
+          description="Stands in addresses and stays: small letters, digits, - and _. Made up unless you say it."
+          value={uid}
+          onChange={(event) => setUid(event.currentTarget.value)}
+          error={errors.at('uid')}
+        />
+      )}
+      <Textarea
+        label="Description"
+        description="Markdown"
+        autosize
+        minRows={3}
+        maxRows={12}
+        value={values.description}
+        onChange={put('description')}
+        error={errors.at('description')}
+      />
+      <Group grow align="start" gap="sm">
+        <Select
+          label="Type"
+          data={TYPES.map(({ value, label }) => ({ value, label }))}
+          allowDeselect={false}
+          value={values.type}
+          onChange={(type) => type !== null && setValues((now) => ({ ...now, type }))}
+          error={errors.at('type')}
+        />
+        {assessment === undefined && (
+          <Select
+            label="State"
+            data={STATES.map((value) => ({ value, label: stateWord(value) }))}
+            allowDeselect={false}
+            value={values.state ?? 'active'}
+            onChange={(state) => state !== null && setValues((now) => ({ ...now, state }))}
+            error={errors.at('state')}
+          />
+        )}
+      </Group>
+      <Group grow align="start" gap="sm">
+        <TextInput
+          type="date"
+          label="Starts on"
+          value={values.starts_on}
+          onChange={put('starts_on')}
+          error={errors.at('starts_on')}
+        />
+        <TextInput
+          type="date"
+          label="Ends on"
+          value={values.ends_on}
+          onChange={put('ends_on')}
+          error={errors.at('ends_on')}
+        />
+      </Group>
+      <SearchedSelect
+        label="Group"
+        choices={['groups']}
+        find={findGroups}
+        value={shownGroup}
+        onChange={setGroup}
+        clearable
+        error={errors.at('assessment_group_id')}
+      />
+      <AssessmentTags
+        value={values.tags}
+        onChange={(tags) => setValues((now) => ({ ...now, tags }))}
+        error={errors.at('tag_list')}
+      />
+    </FormDialog>
+  );
+}
+
+interface AssessmentTagsProps {
+  value: string[];
+  onChange: (tags: string[]) => void;
+  error: string | undefined;
+}
+
+/** The tags of an assessment, by their names. */
+function AssessmentTags({ value, onChange, error }: AssessmentTagsProps) {
+  const [search, setSearch] = useState('');
+  const { data = [] } = useQuery({
+    queryKey: ['assessment-tag-names', search],
+    async queryFn({ signal }) {
+      const query = { 'filter[search]': search, 'page[size]': 20 };
+      const { data: tags } = await api.GET('/v1/assessment_tags', { params: { query }, signal });
+      return [...new Set(tags.map(({ name }) => name))];
+    },
+  });
+  return (
+    <TagsInput
+      label="Tags"
+      description="Enter adds one. A name that is new is created, by admins."
+      data={data}
+      value={value}
+      onChange={onChange}
+      searchValue={search}
+      onSearchChange={setSearch}
+      error={error}
+    />
+  );
+}
+
+interface ChangedProps {
+  uid: string;
+  onTheirs: (now: VersionedAssessment) => void;
+  onMine: (now: VersionedAssessment) => void;
+}
+
+/** Somebody else changed it meanwhile: which of the two is kept. */
+function Changed({ uid, onTheirs, onMine }: ChangedProps) {
+  const { data: now } = useQuery({ ...assessmentQuery(uid), staleTime: 0, refetchOnMount: 'always' });
+  return (
+    <Alert color="yellow" role="alert" title="Somebody changed it meanwhile">
+      <Group gap="xs">
+        <Button
+          size="compact-sm"
+          variant="default"
+          disabled={now === undefined}
+          onClick={() => now && onTheirs(now)}
+        >
+          Show theirs, drop mine
+        </Button>
+        <Button
+          size="compact-sm"
+          variant="default"
+          disabled={now === undefined}
+          onClick={() => now && onMine(now)}
+        >
+          Keep mine
+        </Button>
+      </Group>
+    </Alert>
+  );
+}
+
+function valuesOf(assessment?: Assessment) {
+  return {
+    name: assessment?.name ?? '',
+    description: assessment?.description ?? '',
+    type: (assessment?.type ?? 'web') as (typeof TYPES)[number]['value'],
+    ...(assessment === undefined ? { state: 'active' as (typeof STATES)[number] } : {}),
+    starts_on: assessment?.starts_on ?? '',
+    ends_on: assessment?.ends_on ?? '',
+    tags: assessment?.tags.map(({ name }) => name) ?? [],
+  };
+}
+
+/** @returns the members that are there */
+function given(members: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,198 @@
+import { Anchor, Badge, Button, Group, Loader, Paper, Stack, Tabs, Text } from '@mantine/core';
+import { IconPencil, IconTrash } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { assessment as assessmentQuery, type VersionedAssessment } from '../../queries/assessments.ts';
+import { group as groupQuery, useMayOperate } from '../../queries/groups.ts';
+import { Empty } from '../../components/empty-state.tsx';
+import { Fact, Facts } from '../../components/description-list.tsx';
+import { errorText } from '../../components/notifications.tsx';
+import { Place } from '../../components/page.tsx';
+import { Day, Time } from '../../components/time.tsx';
+import { whoAmI } from '../../session/current-user.ts';
+import { AccessTab } from './access-tab.tsx';
+import { AssessmentForm } from './assessment-form.tsx';
+import classes from './assessment-page.module.css';
+import { TYPES } from './columns.tsx';
+import { DeleteAssessment } from './delete-assessment-dialog.tsx';
+import { HoursTab } from './hours-tab.tsx';
+import { ScopeTab } from './scope-tab.tsx';
+import { assessmentTabOf, type AssessmentTab } from './search-params.ts';
+import { StateMark } from './assessment-state-badge.tsx';
+import { StateMenu } from './assessment-state-menu.tsx';
+import { VulnerabilitiesTab } from './vulnerabilities-tab.tsx';
+
+const MarkdownText = lazy(() => import('../../components/markdown.tsx'));
+
+/** One assessment: what it is, what was found, what is in scope, the hours, and who has access. */
+export function AssessmentPage() {
+  const { uid } = useParams({ from: '/assessments/$uid' });
+  const { data, error } = useQuery(assessmentQuery(uid));
+  if (error !== null)
+    return (
+      <Place title="Assessment">
+        <Empty title="This could not be read">{errorText(error)}</Empty>
+      </Place>
+    );
+  if (data === undefined)
+    return (
+      <Place title="Assessment">
+        <Loader size="sm" />
+      </Place>
+    );
+  return <Shown key={uid} assessment={data} />;
+}
+
+function Shown({ assessment }: { assessment: VersionedAssessment }) {
+  const { uid, name, description } = assessment;
+  const { data: who } = useQuery(whoAmI);
+  const mayChange = useMayOperate(assessment.assessment_group_id);
+  const [dialog, setDialog] = useState<'edit' | 'delete'>();
+  const isAdmin = who?.admin === true;
+  return (
+    <Place
+      title={name}
+      actions={
+        <>
+          {mayChange ? <StateMenu assessment={assessment} /> : <StateMark state={assessment.state} />}
+          {mayChange && (
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<IconPencil size={14} aria-hidden />}
+              onClick={() => setDialog('edit')}
+            >
+              Edit
+            </Button>
+          )}
+          {isAdmin && (
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<IconTrash size={14} aria-hidden />}
+              onClick={() => setDialog('delete')}
+            >
+              Delete
+            </Button>
+          )}
+        </>
+      }
+    >
+      <Paper withBorder p="md">
+        <Stack gap="md">
+          <AssessmentFacts assessment={assessment} />
+          {description !== '' && (
+            <Text component="div" size="sm" className={classes.text}>
+              <Suspense fallback={<Loader size="sm" />}>
+                <MarkdownText>{description}</MarkdownText>
+              </Suspense>
+            </Text>
+          )}
+        </Stack>
+      </Paper>
+      <Parts assessment={assessment} />
+      {dialog === 'edit' && <AssessmentForm assessment={assessment} onClose={() => setDialog(undefined)} />}
+      {dialog === 'delete' && <DeleteAssessment uid={uid} name={name} onClose={() => setDialog(undefined)} />}
+    </Place>
+  );
+}
+
+function AssessmentFacts({ assessment }: { assessment: VersionedAssessment }) {
+  const { assessment_group_id: groupId, type, starts_on, ends_on, tags } = assessment;
+  return (
+    <Facts>
+      <Fact name="Id">{assessment.uid}</Fact>
+      <Fact name="Type">{TYPES.find(({ value }) => value === type)?.label ?? type}</Fact>
+      <Fact name="Organization">{assessment.organization_uid}</Fact>
+      <Fact name="Group">{groupId === null ? 'None' : <GroupLink id={groupId} />}</Fact>
+      <Fact name="Planned">
+        {starts_on === null && ends_on === null ? (
+          'No dates'
+        ) : (
+          <>
+            {starts_on === null ? 'Until' : <Day on={starts_on} />}
+            {starts_on !== null && (ends_on === null ? ' on' : ' to')}{' '}
+            {ends_on !== null && <Day on={ends_on} />}
+          </>
+        )}
+      </Fact>
+      <Fact name="Created">
+        <Time at={assessment.created_at} />
+      </Fact>
+      <Fact name="Tags" wide>
+        {tags.length === 0 ? (
+          'None'
+        ) : (
+          <Group gap={4}>
+            {tags.map(({ id, name }) => (
+              <Badge key={id} variant="default" tt="none" fw={400} maw={180} title={name}>
+                {name}
+              </Badge>
+            ))}
+          </Group>
+        )}
+      </Fact>
+    </Facts>
+  );
+}
+
+/** A group by its name, which leads to it for who reaches it. */
+function GroupLink({ id }: { id: number }) {
+  const { data, error } = useQuery(groupQuery(id));
+  if (error !== null) return `Group ${id}`;
+  return (
+    <Anchor component={Link} to={`/groups/${id}`} size="sm">
+      {data?.name ?? `Group ${id}`}
+    </Anchor>
+  );
+}
+
+function Parts({ assessment }: { assessment: VersionedAssessment }) {
+  const { uid, vulnerability_count, asset_count } = assessment;
+  const { show = 'vulnerabilities' } = useSearch({ from: '/assessments/$uid' });
+  const navigate = useNavigate({ from: '/assessments/$uid' });
+  const { data: who } = useQuery(whoAmI);
+  const isAdmin = who?.admin === true;
+  const all: readonly { value: AssessmentTab; label: string; count?: number; shown?: boolean }[] = [
+    { value: 'vulnerabilities', label: 'Vulnerabilities', count: vulnerability_count },
+    { value: 'assets', label: 'Scope', count: asset_count },
+    { value: 'hours', label: 'Hours' },
+    { value: 'people', label: 'People', shown: isAdmin },
+  ];
+  const tabs = all.filter(({ shown = true }) => shown);
+  // Somebody who is no admin may follow an admin's link.
+  const isThere = who === undefined || tabs.some(({ value }) => value === show);
+  return (
+    <Tabs
+      value={isThere ? show : 'vulnerabilities'}
+      keepMounted={false}
+      onChange={(value) =>
+        void navigate({ search: assessmentTabOf({ show: value }), params: { uid }, replace: true })
+      }
+    >
+      <Tabs.List mb="sm">
+        {tabs.map(({ value, label, count }) => (
+          <Tabs.Tab key={value} value={value}>
+            {label}
+            {count !== undefined && <span className={classes.count}> ({count.toLocaleString()})</span>}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <Tabs.Panel value="vulnerabilities">
+        <VulnerabilitiesTab uid={uid} />
+      </Tabs.Panel>
+      <Tabs.Panel value="assets">
+        <ScopeTab assessment={assessment} />
+      </Tabs.Panel>
+      <Tabs.Panel value="hours">
+        <HoursTab assessment={assessment} />
+      </Tabs.Panel>
+      {isAdmin && (
+        <Tabs.Panel value="people">
+          <AccessTab assessment={assessment} />
+        </Tabs.Panel>
+      )}
+    </Tabs>
+  );
+}

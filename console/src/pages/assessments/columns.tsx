@@ -1,0 +1,104 @@
+import { Badge, Group } from '@mantine/core';
+import type { Assessment } from '../../queries/client.ts';
+import type { Column } from '../../components/table-column.ts';
+import { Day, Time } from '../../components/time.tsx';
+import { StateMark } from './assessment-state-badge.tsx';
+import { RowLink } from '../../components/row-link.tsx';
+
+/** The words of what an assessment is of. */
+export const TYPES = [
+  { value: 'web', label: 'Web' },
+  { value: 'host', label: 'Hosts' },
+  { value: 'api', label: 'API' },
+  { value: 'mobile', label: 'Mobile' },
+] as const;
+
+/** The columns of the assessments. */
+export const COLUMNS: readonly Column<Assessment>[] = [
+  {
+    id: 'name',
+    header: 'Name',
+    width: 'minmax(120px, 3fr)',
+    sort: 'name',
+    cell: ({ uid, name }) => (
+      <RowLink to={`/assessments/${uid}`} title={name}>
+        {name}
+      </RowLink>
+    ),
+  },
+  {
+    id: 'state',
+    header: 'State',
+    width: '112px',
+    sort: 'state',
+    cell: ({ state }) => <StateMark state={state} />,
+  },
+  {
+    id: 'open',
+    header: 'Open',
+    width: '64px',
+    from: 440,
+    cell: ({ open_vulnerability_count }) => open_vulnerability_count.toLocaleString(),
+  },
+  {
+    id: 'all',
+    header: 'Found',
+    width: '64px',
+    from: 520,
+    cell: ({ vulnerability_count }) => vulnerability_count.toLocaleString(),
+  },
+  {
+    id: 'assets',
+    header: 'Assets',
+    width: '64px',
+    from: 600,
+    cell: ({ asset_count }) => asset_count.toLocaleString(),
+  },
+  {
+    id: 'type',
+    header: 'Type',
+    width: '72px',
+    from: 680,
+    cell: ({ type }) => TYPES.find(({ value }) => value === type)?.label ?? type,
+  },
+  {
+    id: 'tags',
+    header: 'Tags',
+    width: 'minmax(140px, 2fr)',
+    from: 900,
+    cell: ({ tags }) => (
+      <Group gap={4} wrap="nowrap">
+        {tags.slice(0, 2).map(({ id, name }) => (
+          <Badge key={id} size="sm" variant="default" tt="none" fw={400} maw={120} title={name}>
+            {name}
+          </Badge>
+        ))}
+        {tags.length > 2 && `+${tags.length - 2}`}
+      </Group>
+    ),
+  },
+  {
+    id: 'starts',
+    header: 'Starts',
+    width: '104px',
+    sort: 'starts_on',
+    from: 1240,
+    cell: ({ starts_on }) => starts_on !== null && <Day on={starts_on} />,
+  },
+  {
+    id: 'ends',
+    header: 'Ends',
+    width: '108px',
+    sort: 'ends_on',
+    from: 760,
+    cell: ({ ends_on }) => ends_on !== null && <Day on={ends_on} />,
+  },
+  {
+    id: 'created',
+    header: 'Created',
+    width: '120px',
+    sort: 'created_at',
+    from: 1120,
+    cell: ({ created_at }) => <Time at={created_at} />,
+  },
+];

@@ -1,0 +1,35 @@
+import type { AssessmentSearch } from '../../queries/assessments.ts';
+
+export const STATES = ['pending', 'active', 'paused', 'completed'] as const;
+export type AssessmentState = (typeof STATES)[number];
+const TABS = ['vulnerabilities', 'assets', 'hours', 'people'] as const;
+export type AssessmentTab = (typeof TABS)[number];
+
+/** Reads the list's address; what is none of its parameters, or of the wrong kind, is left out. */
+export function assessmentSearchOf(given: Record<string, unknown>): AssessmentSearch {
+  const list = (name: string): unknown[] =>
+    given[name] === undefined ? [] : Array.isArray(given[name]) ? given[name] : [given[name]];
+  const states = list('state').filter((value) => STATES.includes(value as AssessmentState));
+  const tags = list('tag_id').map(Number).filter(Number.isInteger);
+  const organizations = list('organization_uid').map(String);
+  const group = Number(given.assessment_group_id);
+  const text = (name: 'search' | 'sort') => {
+    const value = given[name];
+    return (typeof value === 'string' && value !== '') || typeof value === 'number'
+      ? { [name]: String(value) }
+      : {};
+  };
+  return {
+    ...(states.length === 0 ? {} : { state: states as string[] }),
+    ...(tags.length === 0 ? {} : { tag_id: tags }),
+    ...(Number.isInteger(group) && group > 0 ? { assessment_group_id: group } : {}),
+    ...(organizations.length === 0 ? {} : { organization_uid: organizations }),
+    ...text('search'),
+    ...text('sort'),
+  };
+}
+
+/** Reads the address of one assessment: which part of it is shown. */
+export function assessmentTabOf(given: Record<string, unknown>): { show?: AssessmentTab } {
+  return TABS.includes(given.show as AssessmentTab) ? { show: given.show as AssessmentTab } : {};
+}

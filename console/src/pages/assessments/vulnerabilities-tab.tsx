@@ -1,0 +1,51 @@
+import { Anchor, Group } from '@mantine/core';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useVulnerabilities } from '../../queries/vulnerabilities.ts';
+import { Empty } from '../../components/empty-state.tsx';
+import { RowsTable } from '../../components/data-table.tsx';
+import { COLUMNS } from '../vulnerabilities/columns.tsx';
+import classes from './assessment-page.module.css';
+
+const SHOWN = COLUMNS.filter(({ id }) => id !== 'assessment');
+
+/** What was found in an assessment. */
+export function VulnerabilitiesTab({ uid }: { uid: string }) {
+  const [sort, setSort] = useState('-severity');
+  const list = useVulnerabilities({ assessment_id: [uid], sort });
+  const navigate = useNavigate();
+  const [current, setCurrent] = useState<number>();
+  return (
+    <>
+      <Group justify="flex-end" mb="xs">
+        <Anchor
+          size="sm"
+          renderRoot={(props) => <Link to="/vulnerabilities" search={{ assessment_id: [uid] }} {...props} />}
+        >
+          Filter, triage and export them
+        </Anchor>
+      </Group>
+      <div className={classes.table}>
+        <RowsTable
+          label="Vulnerabilities of the assessment"
+          list={list}
+          columns={SHOWN}
+          rowId={({ id }) => String(id)}
+          rowName={({ title }) => title}
+          current={current}
+          onCurrent={setCurrent}
+          onOpen={({ id }) =>
+            void navigate({ to: '/vulnerabilities', search: { assessment_id: [uid], open: id } })
+          }
+          sort={sort}
+          onSort={setSort}
+          empty={
+            <Empty title="Nothing found yet">
+              Import the report of a scanner into this assessment, or write down what you find.
+            </Empty>
+          }
+        />
+      </div>
+    </>
+  );
+}

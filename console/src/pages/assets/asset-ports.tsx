@@ -1,0 +1,160 @@
+import { Alert, Anchor, Button, Group, Loader, SegmentedControl, Stack, Table, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { PortEvent, PortFacts } from '../../../../client/src/description.ts';
+import type { Asset } from '../../queries/client.ts';
+import { portHistory, ports } from '../../queries/ports.ts';
+import { errorText } from '../../components/notifications.tsx';
+import { Time } from '../../components/time.tsx';
+import classes from './asset-page.module.css';
+
+type Shown = 'open' | 'closed' | 'history';
+
+/** The ports of a host: those that are open, those that were, and what became of them. */
+export function AssetPorts({ asset }: { asset: Asset }) {
+  const [shown, setShown] = useState<Shown>('open');
+  return (
+    <Stack gap="sm">
+      <Group>
+        <SegmentedControl
+          size="xs"
+          aria-label="Ports that are shown"
+          value={shown}
+          onChange={(value) => setShown(value as Shown)}
+          data={[
+            { value: 'open', label: `Open (${asset.openPortCount})` },
+            { value: 'closed', label: 'Closed' },
+            { value: 'history', label: 'History' },
+          ]}
+        />
+      </Group>
+      {shown === 'history' ? <History asset={asset} /> : <Ports asset={asset} state={shown} />}
+    </Stack>
+  );
+}
+
+function Ports({ asset, state }: { asset: Asset; state: 'open' | 'closed' }) {
+  const query = useInfiniteQuery(ports(asset, state));
+  const rows = query.data?.pages.flatMap(({ data }) => data.attributes.ports) ?? [];
+  if (query.error !== null) return <Alert color="red">{errorText(query.error)}</Alert>;
+  if (query.isPending) return <Loader size="sm" aria-label="Reading" />;
+  if (rows.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        {state === 'open'
+          ? 'No open port is known. Import the report of a port scanner.'
+          : 'No port was seen to close.'}
+      </Text>
+    );
+  return (
+    <>
+      <div className={classes.wide}>
+        <Table fz="sm" verticalSpacing={6} miw={560}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Port</Table.Th>
+              <Table.Th>Service</Table.Th>
+              <Table.Th>Product</Table.Th>
+              <Table.Th>First seen</Table.Th>
+              <Table.Th>Last seen</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map((port) => (
+              <Table.Tr key={`${port.number}/${port.protocol}`}>
+                <Table.Td>
+                  <b>{port.number}</b>/{port.protocol}
+                </Table.Td>
+                <Table.Td style={{ overflowWrap: 'anywhere' }} title={port.service_banner ?? undefined}>
+                  {port.service_name}
+                </Table.Td>
+                <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                  {port.product_name} {port.product_version}
+                </Table.Td>
+                <Table.Td>
+                  <Time at={port.first_seen} />
+                </Table.Td>
+                <Table.Td>
+                  <Time at={port.last_seen} />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </div>
+      <More query={query} />
+    </>
+  );
+}
+
+function History({ asset }: { asset: Asset }) {
+  const query = useInfiniteQuery(portHistory(asset));
+  const events = query.data?.pages.flatMap(({ data }) => data.attributes.events) ?? [];
+  if (query.error !== null) return <Alert color="red">{errorText(query.error)}</Alert>;
+  if (query.isPending) return <Loader size="sm" aria-label="Reading" />;
+  if (events.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        Nothing is known of former scans.
+      </Text>
+    );
+  return (
+    <>
+      <ol className={classes.events} aria-label="History of the ports">
+        {events.map((event, index) => (
+          <li key={`${index} ${event.at} ${event.number}`}>
+            <span className={classes.faint}>
+              <Time at={event.at} />
+            </span>
+            <span>
+              <b>
+                {event.number}/{event.protocol}
+              </b>{' '}
+              {wordsOf(event)}{' '}
+              {event.import_id !== null && (
+                <Anchor component={Link} to={`/imports/${event.import_id}`} size="sm">
+                  import {event.import_id}
+                </Anchor>
+              )}
+            </span>
+          </li>
+        ))}
+      </ol>
+      <More query={query} />
+    </>
+  );
+}
+
+const serviceOf = (facts: PortFacts | null) =>
+  [facts?.service_name, facts?.product_name, facts?.product_version]
+    .filter((part) => part !== null && part !== undefined && part !== '')
+    .join(' ');
+
+function wordsOf({ kind, before, after }: PortEvent): string {
+  const [former, now] = [serviceOf(before), serviceOf(after)];
+  if (kind === 'changed')
+    return `changed: ${former === '' ? 'nothing known' : former}, now ${now === '' ? 'nothing known' : now}`;
+  const what = kind === 'opened' ? now : former;
+  return what === '' ? kind : `${kind}: ${what}`;
+}
+
+interface MoreProps {
+  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => Promise<unknown> };
+}
+
+function More({ query: { hasNextPage, isFetchingNextPage, fetchNextPage } }: MoreProps) {
+  if (!hasNextPage) return null;
+  return (
+    <Group>
+      <Button
+        size="compact-sm"
+        variant="default"
+        loading={isFetchingNextPage}
+        onClick={() => void fetchNextPage()}
+      >
+        Show more
+      </Button>
+    </Group>
+  );
+}

@@ -1,0 +1,75 @@
+import { Alert, Anchor, Loader, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { api, totalOf } from '../../queries/client.ts';
+import { errorText } from '../../components/notifications.tsx';
+import { SeverityMark } from '../../components/severity-badge.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
+import classes from './asset-page.module.css';
+
+/** Those that are shown here; the list has all. */
+const SHOWN = 20;
+
+/** The gravest open vulnerabilities of an asset (operation 15). */
+export function AssetVulnerabilities({ uid }: { uid: string }) {
+  const { data, error } = useQuery({
+    queryKey: ['asset', uid, 'vulnerabilities'],
+    async queryFn({ signal }) {
+      const filters = { 'filter[asset_uid][]': [uid], 'filter[include_attachments]': false };
+      const [open, all] = await Promise.all([
+        api.GET('/v1/vulnerabilities', {
+          params: {
+            query: {
+              ...filters,
+              'filter[phase][]': ['new', 'open'],
+              sort: '-severity',
+              fields: 'id,title,severity,status,vulnerability_status',
+              'page[size]': SHOWN,
+            },
+          },
+          signal,
+        }),
+        api.GET('/v1/vulnerabilities', {
+          params: { query: { ...filters, fields: 'id', 'page[size]': 1 } },
+          signal,
+        }),
+      ]);
+      return { rows: open.data, open: totalOf(open.response), all: totalOf(all.response) };
+    },
+  });
+  if (error !== null) return <Alert color="red">{errorText(error)}</Alert>;
+  if (data === undefined) return <Loader size="sm" aria-label="Reading" />;
+  if (data.all === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        None is known.
+      </Text>
+    );
+  return (
+    <Stack gap="sm">
+      <div>
+        {data.rows.map(({ id, title, severity, status, vulnerability_status }) => (
+          <div key={id} className={classes.found}>
+            <span className={classes.mark}>
+              <SeverityMark severity={severity} />
+            </span>
+            <Anchor
+              component={Link}
+              to={`/vulnerabilities/${id}`}
+              size="sm"
+              c="inherit"
+              className={classes.title}
+              title={title}
+            >
+              {title}
+            </Anchor>
+            <StatusBadge name={status} flow={vulnerability_status.flow_type} />
+          </div>
+        ))}
+      </div>
+      <Anchor component={Link} to="/vulnerabilities" search={{ asset_uid: [uid] } as never} size="sm">
+        {data.open.toLocaleString()} open, {data.all.toLocaleString()} in all: show them in the list
+      </Anchor>
+    </Stack>
+  );
+}

@@ -1,0 +1,108 @@
+import { Badge, Group } from '@mantine/core';
+import { ASSET_TYPES, type AssetRow } from '../../queries/assets.ts';
+import { CriticalityMark } from '../../components/criticality-badge.tsx';
+import { LISTING_IS } from '../../components/listing-picker.tsx';
+import type { Column } from '../../components/table-column.ts';
+import { TwoLines } from '../../components/stacked-cell.tsx';
+import { Time } from '../../components/time.tsx';
+import { RowLink } from '../../components/row-link.tsx';
+
+/** The columns of the assets. */
+export const COLUMNS: readonly Column<AssetRow>[] = [
+  {
+    id: 'location',
+    header: 'Asset',
+    width: 'minmax(120px, 1.8fr)',
+    sort: 'location',
+    cell: ({ uid, location }) => (
+      <RowLink to={`/assets/${uid}`} title={location}>
+        {location}
+      </RowLink>
+    ),
+    narrow: {
+      cell: ({ uid, location, name, assetType }) => (
+        <TwoLines
+          second={
+            <span title={name} dir="auto">
+              {name === '' || name === location ? ASSET_TYPES[assetType] : name}
+            </span>
+          }
+        >
+          <RowLink to={`/assets/${uid}`} title={location}>
+            {location}
+          </RowLink>
+        </TwoLines>
+      ),
+    },
+  },
+  {
+    id: 'name',
+    header: 'Name',
+    width: 'minmax(100px, 2fr)',
+    from: 920,
+    cell: ({ name, location }) =>
+      name !== location && (
+        <span title={name} dir="auto">
+          {name}
+        </span>
+      ),
+  },
+  { id: 'type', header: 'Type', width: '116px', from: 720, cell: ({ assetType }) => ASSET_TYPES[assetType] },
+  {
+    id: 'criticality',
+    header: 'Criticality',
+    width: '104px',
+    sort: 'criticality',
+    cell: ({ criticality }) => <CriticalityMark criticality={criticality} />,
+  },
+  {
+    id: 'tags',
+    header: 'Tags',
+    width: 'minmax(110px, 1fr)',
+    from: 1040,
+    cell: ({ tags }) => (
+      <Group gap={4} wrap="nowrap">
+        {tags.slice(0, 1).map(({ uid, name }) => (
+          <Badge key={uid} size="sm" variant="default" tt="none" fw={400} maw={140}>
+            {name}
+          </Badge>
+        ))}
+        {tags.length > 1 && `+${tags.length - 1}`}
+      </Group>
+    ),
+  },
+  {
+    id: 'listings',
+    header: 'Listings',
+    about: LISTING_IS,
+    width: 'minmax(120px, 1fr)',
+    from: 840,
+    cell: ({ listings }) => {
+      const names = listings.map(({ listingUid }) => listingUid).join(', ');
+      return <span title={names}>{names}</span>;
+    },
+  },
+  {
+    id: 'ports',
+    header: 'Open ports',
+    width: '88px',
+    from: 1140,
+    cell: ({ openPortCount }) => (openPortCount === 0 ? '' : openPortCount.toLocaleString()),
+  },
+  {
+    id: 'vulnerabilities',
+    header: 'Vulnerabilities',
+    width: '116px',
+    from: 480,
+    sort: 'vulnerabilityCount',
+    cell: ({ vulnerabilityCount }) => (vulnerabilityCount === 0 ? '' : vulnerabilityCount.toLocaleString()),
+  },
+  {
+    id: 'seen',
+    header: 'Last seen',
+    width: '104px',
+    from: 620,
+    sort: 'lastSeen',
+    cell: ({ lastSeen }) => (lastSeen === null ? 'Never' : <Time at={lastSeen} />),
+  },
+];

@@ -1,0 +1,90 @@
+import { Button, Drawer, Group, Stack, Table, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { AuditEvent } from '../../queries/client.ts';
+import { Time } from '../../components/time.tsx';
+import type { AuditChange } from './search.ts';
+import classes from './audit.module.css';
+import { ObjectOfEvent } from './audit-object-link.tsx';
+import { actorText, differences } from './audit-event-text.ts';
+
+interface AuditDetailsProps {
+  event: AuditEvent;
+  onFilter: (change: AuditChange) => void;
+  onClose: () => void;
+}
+
+/** One event: who did it, from where, and what was before and after. */
+export function AuditDetails({ event, onFilter, onClose }: AuditDetailsProps) {
+  const { object_type, object_id, actor, request_id } = event;
+  const changes = differences(event);
+  const facts: [string, ReactNode][] = [
+    ['When', <Time key="at" at={event.at} exact />],
+    ['By', actorText(actor)],
+    ['From', event.address],
+    ['Object', <ObjectOfEvent key="object" event={event} />],
+    ['Organization', event.organization_uid],
+    ['Credential', event.credential_id],
+    ['Request', request_id],
+  ];
+  return (
+    <Drawer opened onClose={onClose} position="right" size="lg" title={event.action}>
+      <Stack>
+        <dl className={classes.facts}>
+          {facts
+            .filter(([, value]) => value !== null)
+            .map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ))}
+        </dl>
+        <Group gap="xs">
+          {object_id !== null && (
+            <Button size="compact-sm" variant="light" onClick={() => onFilter({ object_type, object_id })}>
+              All of this object
+            </Button>
+          )}
+          {request_id !== null && (
+            <Button size="compact-sm" variant="light" onClick={() => onFilter({ request_id })}>
+              All of this request
+            </Button>
+          )}
+          {actor.user_id !== null && (
+            <Button
+              size="compact-sm"
+              variant="light"
+              onClick={() => onFilter({ user_id: actor.user_id ?? undefined })}
+            >
+              All by this person
+            </Button>
+          )}
+        </Group>
+        {changes.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            Nothing more was written down of it.
+          </Text>
+        ) : (
+          <Table layout="fixed" className={classes.changes} aria-label="What changed">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th w="26%">What</Table.Th>
+                {event.before !== null && <Table.Th>Before</Table.Th>}
+                {event.after !== null && <Table.Th>After</Table.Th>}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {changes.map(({ name, before, after }) => (
+                <Table.Tr key={name}>
+                  <Table.Th scope="row">{name}</Table.Th>
+                  {event.before !== null && <Table.Td>{before}</Table.Td>}
+                  {event.after !== null && <Table.Td>{after}</Table.Td>}
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        )}
+      </Stack>
+    </Drawer>
+  );
+}

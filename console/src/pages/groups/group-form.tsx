@@ -1,0 +1,97 @@
+import { Alert, Button, Textarea, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { AssayError, type AssessmentGroup } from '../../queries/client.ts';
+import { group as groupQuery, useGroupChanges } from '../../queries/groups.ts';
+import { fieldErrors } from '../../components/field-errors.ts';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { OrganizationSelect } from '../../components/organization-select.tsx';
+
+interface GroupFormProps {
+  /** The one that is changed; absent of a new one. */
+  group?: AssessmentGroup & { version: string };
+  onClose: () => void;
+  onSaved?: (saved: AssessmentGroup) => void;
+}
+
+/** Asks for the name of a group and what it is for (operations 44 and 45). */
+export function GroupForm({ group, onClose, onSaved }: GroupFormProps) {
+  const [name, setName] = useState(group?.name ?? '');
+  const [description, setDescription] = useState(group?.description ?? '');
+  const [organization, setOrganization] = useState<string | null>(null);
+  const [version, setVersion] = useState(group?.version ?? '*');
+  const { create, change } = useGroupChanges();
+  const client = useQueryClient();
+  const { error } = group === undefined ? create : change;
+  const isOld = error instanceof AssayError && error.status === 412;
+  const errors = fieldErrors(isOld ? null : error, ['name', 'description', 'organization_uid']);
+  const readNow = async (keep: 'mine' | 'theirs') => {
+    if (group === undefined) return;
+    const now = await client.fetchQuery({ ...groupQuery(group.id), staleTime: 0 });
+    if (keep === 'theirs') {
+      setName(now.name);
+      setDescription(now.description);
+    }
+    setVersion(now.version);
+    change.reset();
+  };
+  const save = () => {
+    const onSuccess = (saved: AssessmentGroup) => {
+      onClose();
+      onSaved?.(saved);
+    };
+    if (group !== undefined)
+      change.mutate({ id: group.id, set: { name, description }, version }, { onSuccess });
+    else
+      create.mutate(
+        { name, description, ...(organization === null ? {} : { organization_uid: organization }) },
+        { onSuccess },
+      );
+  };
+  return (
+    <FormDialog
+      title={group === undefined ? 'New group' : 'Edit the group'}
+      save={group === undefined ? 'Create' : 'Save'}
+      busy={create.isPending || change.isPending}
+      error={errors.rest}
+      onSave={save}
+      onClose={onClose}
+    >
+      {isOld && (
+        <Alert color="yellow" role="alert" title="Somebody changed it meanwhile">
+          <Button size="compact-sm" variant="default" mr="xs" onClick={() => void readNow('theirs')}>
+            Show theirs, drop mine
+          </Button>
+          <Button size="compact-sm" variant="default" onClick={() => void readNow('mine')}>
+            Keep mine
+          </Button>
+        </Alert>
+      )}
+      {group === undefined && (
+        <OrganizationSelect
+          value={organization}
+          onChange={setOrganization}
+          error={errors.at('organization_uid')}
+        />
+      )}
+      <TextInput
+        label="Name"
+        required
+        data-autofocus
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={errors.at('name')}
+      />
+      <Textarea
+        label="Description"
+        description="Markdown"
+        autosize
+        minRows={3}
+        maxRows={12}
+        value={description}
+        onChange={(event) => setDescription(event.currentTarget.value)}
+        error={errors.at('description')}
+      />
+    </FormDialog>
+  );
+}

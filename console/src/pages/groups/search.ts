@@ -1,0 +1,27 @@
+import type { GroupRole } from '../../queries/group-members.ts';
+import type { GroupSearch } from '../../queries/groups.ts';
+
+const ROLE_NAMES: readonly string[] = [
+  'rbac_group_admin',
+  'infra_admin',
+  'assessment_creator',
+  'assessment_operator',
+  'assessment_member',
+  'assessment_read_only',
+] satisfies GroupRole[];
+
+/** Reads the list's address; what is none of its parameters is left out. */
+export function groupSearchOf({ search, organization_uid }: Record<string, unknown>): GroupSearch {
+  const organizations = organization_uid === undefined ? [] : [organization_uid].flat().map(String);
+  return {
+    ...(typeof search === 'string' && search !== '' ? { search } : {}),
+    // An address has a number where one was searched for.
+    ...(typeof search === 'number' ? { search: String(search) } : {}),
+    ...(organizations.length === 0 ? {} : { organization_uid: organizations }),
+  };
+}
+
+/** Reads the address of one group: the role whose members are shown. */
+export function groupRoleOf({ role }: Record<string, unknown>): { role?: GroupRole } {
+  return ROLE_NAMES.includes(String(role)) ? { role: role as GroupRole } : {};
+}

@@ -1,0 +1,22 @@
+import { IconBan, IconCheck, IconClock, IconPlayerPlay, IconX } from '@tabler/icons-react';
+import { IMPORT_STATES, type ImportState as State } from '../../queries/imports.ts';
+import classes from './imports.module.css';
+
+const ICONS = {
+  queued: IconClock,
+  running: IconPlayerPlay,
+  succeeded: IconCheck,
+  failed: IconX,
+  cancelled: IconBan,
+} as const;
+
+/** How far an import is, by a word and a shape. */
+export function ImportState({ state }: { state: State }) {
+  const Icon = ICONS[state];
+  return (
+    <span className={classes.state} data-state={state}>
+      <Icon size={15} aria-hidden />
+      {IMPORT_STATES[state]}
+    </span>
+  );
+}

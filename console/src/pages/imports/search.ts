@@ -1,0 +1,18 @@
+import { IMPORT_STATES, type ImportSearch, type ImportState } from '../../queries/imports.ts';
+
+/** Reads the list's address; what is none of its parameters, or of the wrong kind, is left out. */
+export function importSearchOf(given: Record<string, unknown>): ImportSearch {
+  const list = (name: string): unknown[] =>
+    given[name] === undefined ? [] : Array.isArray(given[name]) ? given[name] : [given[name]];
+  const found: ImportSearch = {};
+  const states = list('state').filter(
+    (state): state is ImportState => typeof state === 'string' && Object.hasOwn(IMPORT_STATES, state),
+  );
+  if (states.length > 0) found.state = states;
+  for (const name of ['assessment_id', 'organization_uid'] as const) {
+    const uids = list(name).map(String);
+    if (uids.length > 0) found[name] = uids;
+  }
+  if (given.dry_runs === true) found.dry_runs = true;
+  return found;
+}

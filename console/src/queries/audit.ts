@@ -1,0 +1,53 @@
+import { api, type AuditEvent, pageOf } from './client.ts';
+import { saveFile } from './save-file.ts';
+import { type List, PAGE_SIZE, useList } from './paged-list.ts';
+
+/** Which events: the filters of operation 60, its times as the API writes them. */
+export interface AuditFilter {
+  action?: readonly string[] | undefined;
+  object_type?: string | undefined;
+  object_id?: string | undefined;
+  user_id?: number | undefined;
+  request_id?: string | undefined;
+  since?: string | undefined;
+  until?: string | undefined;
+}
+
+function queryOf({ action, ...filter }: AuditFilter) {
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+  return {
+    ...Object.fromEntries(given.map(([name, value]) => [`filter[${name}]`, value])),
+    ...(action === undefined ? {} : { 'filter[action][]': [...action] }),
+  };
+}
+
+/** Operation 60, newest first. */
+export function useAuditEvents(filter: AuditFilter): List<AuditEvent> {
+  return useList<AuditEvent>({
+    key: ['audit-events', filter],
+    page: async (cursor, signal) =>
+      pageOf(
+        await api.GET('/v1/audit_events', {
+          params: { query: { ...queryOf(filter), 'page[size]': PAGE_SIZE, 'page[after]': cursor } },
+          signal,
+        }),
+      ),
+  });
+}
+
+/** The forms in which operation 60 gives a file. */
+export const AUDIT_FILES = {
+  CSV: { type: 'text/csv', name: 'audit-events.csv' },
+  NDJSON: { type: 'application/x-ndjson', name: 'audit-events.ndjson' },
+} as const;
+
+/** Gives the reader a file of all events that match, oldest first. */
+export async function saveAuditEvents(filter: AuditFilter, form: keyof typeof AUDIT_FILES): Promise<void> {
+  const { type, name } = AUDIT_FILES[form];
+  const { data } = await api.GET('/v1/audit_events', {
+    params: { query: queryOf(filter) },
+    headers: { accept: type },
+    parseAs: 'blob',
+  });
+  saveFile(name, data);
+}

@@ -1,0 +1,158 @@
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { tell, tellError } from '../components/notifications.tsx';
+import { api, type Comment, pageOf, type Retest, type TimelineEntry } from './client.ts';
+
+/** Entries of a timeline that are read at once. */
+const ENTRIES = 50;
+
+/** Operation 24: all comments, the oldest first. */
+export const comments = (id: number) =>
+  queryOptions({
+    queryKey: ['vulnerability', id, 'comments'],
+    async queryFn({ signal }) {
+      const found: Comment[] = [];
+      const params = { path: { id }, query: { 'page[size]': 200 } };
+      for await (const comment of api.rows('/v1/vulnerabilities/{id}/comments', { params, signal }))
+        found.push(comment);
+      return found;
+    },
+  });
+
+/** Operation 27: all retests, the oldest first. */
+export const retests = (id: number) =>
+  queryOptions({
+    queryKey: ['vulnerability', id, 'retests'],
+    async queryFn({ signal }) {
+      const found: Retest[] = [];
+      const params = { path: { vulnerability_id: id }, query: { 'page[size]': 200 } };
+      for await (const retest of api.rows('/v1/vulnerabilities/{vulnerability_id}/patch_verifications', {
+        params,
+        signal,
+      }))
+        found.push(retest);
+      return found;
+    },
+  });
+
+/** Operation 31, a page at a time. */
+export const timeline = (id: number, newestFirst: boolean) =>
+  infiniteQueryOptions({
+    queryKey: ['vulnerability', id, 'timeline', newestFirst],
+    async queryFn({ pageParam, signal }) {
+      const query = {
+        'page[size]': ENTRIES,
+        'page[after]': pageParam,
+        sort: newestFirst ? ('-at' as const) : ('at' as const),
+      };
+      const params = { path: { id }, query };
+      return pageOf<TimelineEntry>(await api.GET('/v1/vulnerabilities/{id}/timeline', { params, signal }));
+    },
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next,
+  });
+
+/** When the person entered a testing session on the assessment for the first time; `null` when never (operation 48). */
+export const firstSession = (assessment: string, tester: number) =>
+  queryOptions({
+    queryKey: ['first-session', assessment, tester],
+    async queryFn({ signal }) {
+      const query = { 'filter[tester_id][]': [tester], 'page[size]': 200 };
+      const { data } = await api.GET('/v1/assessments/{id}/testing_sessions', {
+        params: { path: { id: assessment }, query },
+        signal,
+      });
+      return data.at(-1)?.started_at ?? null;
+    },
+    staleTime: 60_000,
+  });
+
+/** Reads anew what the page of a vulnerability shows, but for the contents of attachments, which never change. */
+export function useRefresh(id: number): () => void {
+  const client = useQueryClient();
+  return () => {
+    void client.invalidateQueries({
+      queryKey: ['vulnerability', id],
+      predicate: ({ queryKey }) => queryKey[2] !== 'attachment',
+    });
+    void client.invalidateQueries({ queryKey: ['summary'] });
+  };
+}
+
+/** Operation 25. */
+export function useComment(id: number) {
+  const refresh = useRefresh(id);
+  return useMutation({
+    mutationFn: (body: { text: string; internal: boolean }) =>
+      api.POST('/v1/vulnerabilities/{id}/comments', { params: { path: { id } }, body }),
+    onSuccess() {
+      tell('The comment stands.');
+      refresh();
+    },
+  });
+}
+
+/** Operation 26: other words in one's own comment. */
+export function useEditComment(id: number) {
+  const refresh = useRefresh(id);
+  return useMutation({
+    mutationFn: ({ comment, text }: { comment: number; text: string }) =>
+      api.PATCH('/v1/vulnerabilities/{id}/comments/{comment_id}', {
+        params: { path: { id, comment_id: comment } },
+        body: { text },
+      }),
+    onSuccess() {
+      tell('The comment was changed.');
+      refresh();
+    },
+  });
+}
+
+/** Operation 26: takes a comment away. */
+export function useRemoveComment(id: number) {
+  const refresh = useRefresh(id);
+  return useMutation({
+    mutationFn: (comment: number) =>
+      api.DELETE('/v1/vulnerabilities/{id}/comments/{comment_id}', {
+        params: { path: { id, comment_id: comment } },
+      }),
+    onSuccess() {
+      tell('The comment was removed.');
+      refresh();
+    },
+    onError: (error) => tellError('The comment could not be removed', error),
+  });
+}
+
+/** Operation 28. */
+export function useAskRetest(id: number) {
+  const refresh = useRefresh(id);
+  return useMutation({
+    mutationFn: (message: string) =>
+      api.POST('/v1/vulnerabilities/{vulnerability_id}/patch_verifications', {
+        params: { path: { vulnerability_id: id } },
+        body: { message },
+      }),
+    onSuccess() {
+      tell('A retest was asked for.');
+      refresh();
+    },
+  });
+}
+
+export type Decision = Exclude<Retest['status'], 'requested'>;
+
+/** Operation 29. */
+export function useDecideRetest(id: number) {
+  const refresh = useRefresh(id);
+  return useMutation({
+    mutationFn: ({ retest, status, message }: { retest: number; status: Decision; message: string }) =>
+      api.PATCH('/v1/vulnerabilities/{vulnerability_id}/patch_verifications/{verification_id}', {
+        params: { path: { vulnerability_id: id, verification_id: retest } },
+        body: { status, ...(message.trim() === '' ? {} : { message }) },
+      }),
+    onSuccess(_answer, { status }) {
+      tell(`The retest is ${status}.`);
+      refresh();
+    },
+  });
+}

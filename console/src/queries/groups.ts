@@ -1,0 +1,170 @@
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { AssessmentGroupChange, NewAssessmentGroup } from '../../../client/src/description.ts';
+import { tell } from '../components/notifications.tsx';
+import { whoAmI } from '../session/current-user.ts';
+import { api, type AssessmentGroup, pageOf, totalOf } from './client.ts';
+import { type List, PAGE_SIZE, useList } from './paged-list.ts';
+
+/** Of operation 42. */
+export interface GroupSearch {
+  search?: string;
+  organization_uid?: string[];
+}
+
+const ALL = ['groups'] as const;
+
+/** Operation 42: for admins and staff those of their organizations, for others those that they are a member of. */
+export function useGroups({ search, organization_uid }: GroupSearch): List<AssessmentGroup> {
+  const query = {
+    ...(search === undefined ? {} : { 'filter[search]': search }),
+    ...(organization_uid === undefined ? {} : { 'filter[organization_uid][]': organization_uid }),
+  };
+  return useList<AssessmentGroup>({
+    key: [...ALL, query],
+    page: async (cursor, signal) =>
+      pageOf<AssessmentGroup>(
+        await api.GET('/v1/assessment_groups', {
+          params: { query: { ...query, 'page[size]': PAGE_SIZE, 'page[after]': cursor } },
+          signal,
+        }),
+      ),
+    count: async (signal) =>
+      totalOf(
+        (await api.GET('/v1/assessment_groups', { params: { query: { ...query, 'page[size]': 1 } }, signal }))
+          .response,
+      ),
+  });
+}
+
+/** Operation 43. */
+export const group = (id: number) =>
+  queryOptions({
+    queryKey: ['group', id],
+    queryFn: async ({ signal }) => {
+      const { data, response } = await api.GET('/v1/assessment_groups/{id}', {
+        params: { path: { id } },
+        signal,
+      });
+      return { ...data, version: response.headers.get('etag') ?? '*' };
+    },
+  });
+
+/** Finds groups by their name, for a field that one of them is chosen in. */
+export async function findGroups(search: string, signal: AbortSignal) {
+  const { data } = await api.GET('/v1/assessment_groups', {
+    params: { query: { 'filter[search]': search, 'page[size]': 20 } },
+    signal,
+  });
+  return data.map(({ id, name }) => ({ value: String(id), label: name }));
+}
+
+/** Operations 44 to 46. */
+export function useGroupChanges() {
+  const client = useQueryClient();
+  const refresh = (id?: number) => {
+    void client.resetQueries({ queryKey: ALL });
+    if (id !== undefined) void client.invalidateQueries({ queryKey: ['group', id], exact: true });
+  };
+  const create = useMutation({
+    mutationFn: async (body: NewAssessmentGroup) => (await api.POST('/v1/assessment_groups', { body })).data,
+    onSuccess({ name }) {
+      refresh();
+      tell(`${name} is created.`);
+    },
+  });
+  const change = useMutation({
+    mutationFn: async ({ id, set, version }: { id: number; set: AssessmentGroupChange; version: string }) =>
+      (
+        await api.PATCH('/v1/assessment_groups/{id}', {
+          params: { path: { id }, header: { 'If-Match': version } },
+          body: set,
+        })
+      ).data,
+    onSuccess({ id }) {
+      refresh(id);
+      tell('The group is changed.');
+    },
+  });
+  const remove = useMutation({
+    mutationFn: ({ id }: AssessmentGroup) =>
+      api.DELETE('/v1/assessment_groups/{id}', { params: { path: { id } } }),
+    onSuccess(_none, { id, name }) {
+      client.removeQueries({ queryKey: ['group', id] });
+      refresh();
+      tell(`${name} is deleted.`);
+    },
+  });
+  return { create, change, remove };
+}
+
+/** Roles in a group that let one do something with its assessments. */
+const CREATORS = ['assessment_creator', 'rbac_group_admin'] as const;
+const OPERATORS = ['assessment_operator', 'rbac_group_admin'] as const;
+
+/** Whether somebody has one of these roles in a group. */
+async function holds(
+  roles: readonly ((typeof CREATORS)[number] | (typeof OPERATORS)[number])[],
+  userUid: string,
+  id: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (const role of roles)
+    for (let page = 1, pages = 1; page <= pages; page += 1) {
+      const { data } = await api.GET('/api/assessment/v1/assessment-groups/{assessmentGroupId}/members', {
+        params: { path: { assessmentGroupId: id }, query: { role, page, perPage: 200 } },
+        signal,
+      });
+      if (data.members.some((member) => member.userUid === userUid)) return true;
+      pages = data.metadata.pagination.totalPages;
+    }
+  return false;
+}
+
+/** Whether whoever is signed in may change the assessments of a group. */
+export function useMayOperate(groupId: number | null | undefined): boolean {
+  const { data: who } = useQuery(whoAmI);
+  const asks = who !== undefined && who.admin !== true && typeof groupId === 'number';
+  const { data = false } = useQuery({
+    queryKey: ['group', groupId, 'operates'],
+    queryFn: async ({ signal }) => {
+      // Of a group that one is no member of nothing is told.
+      const { data: own } = await api.GET('/v1/assessment_groups', {
+        params: { query: { 'page[size]': 200 } },
+        signal,
+      });
+      const isMember = own.some(({ id }) => id === groupId);
+      return isMember && holds(OPERATORS, who?.uid ?? '', groupId ?? 0, signal);
+    },
+    enabled: asks,
+    staleTime: 60_000,
+  });
+  return who?.admin === true || (asks && data);
+}
+
+/** Whether whoever is signed in may create assessments: admins, and who has such a role in a group; `undefined` until that is known. */
+function useCreates(): boolean | undefined {
+  const { data: who } = useQuery(whoAmI);
+  const asks = who !== undefined && who.admin !== true;
+  const { data } = useQuery({
+    queryKey: ['groups-to-create-in'],
+    async queryFn({ signal }) {
+      const query = { 'page[size]': 200 };
+      for await (const { id } of api.rows('/v1/assessment_groups', { params: { query }, signal }))
+        if (await holds(CREATORS, who?.uid ?? '', id, signal)) return true;
+      return false;
+    },
+    enabled: asks,
+    staleTime: 60_000,
+  });
+  return asks ? data : who?.admin;
+}
+
+/** The same, where what is not known yet is not offered. */
+export const useMayCreate = (): boolean => useCreates() === true;
+
+/** Whether whoever is signed in has access to no assessment, and may begin none. */
+export function useReachesNothing(): boolean {
+  const { data: who } = useQuery(whoAmI);
+  const creates = useCreates();
+  return who !== undefined && who.admin !== true && who.assessment_ids.length === 0 && creates === false;
+}

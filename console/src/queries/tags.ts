@@ -1,0 +1,142 @@
+import { queryOptions, useQueryClient } from '@tanstack/react-query';
+import { api, type ListPage, pageOf, totalOf } from './client.ts';
+import { type List, PAGE_SIZE, useList } from './paged-list.ts';
+
+export const TAG_KINDS = ['vulnerability', 'assessment', 'asset'] as const;
+/** What a tag is put on. */
+export type TagKind = (typeof TAG_KINDS)[number];
+
+/** A tag of any kind. */
+export interface TagRow {
+  /** The id of a tag of vulnerabilities or assessments, the uid of a tag of assets. */
+  key: string;
+  name: string;
+  /** Of the things with it that one reaches. */
+  count: number;
+  /** Whether it may be renamed and deleted by who may do so at all. */
+  editable: boolean;
+}
+
+/** The tags of one kind and organization. */
+export interface TagsOf {
+  kind: TagKind;
+  /** Its uid. */
+  organization: string;
+}
+
+const ALL = ['tags'];
+const ASSET_TAGS = '/api/tagging/v1.0/organizations/{orgUid}/tags';
+
+/** Operations 32, 34 and 70. */
+export function useTags({ kind, organization }: TagsOf, search: string): List<TagRow> {
+  const v1 = (more: object) => ({
+    query: {
+      'filter[organization_uid][]': [organization],
+      ...(search === '' ? {} : { 'filter[search]': search }),
+      ...more,
+    },
+  });
+  async function page(cursor: string, signal: AbortSignal): Promise<ListPage<TagRow>> {
+    if (kind === 'asset') {
+      const query = { perPage: PAGE_SIZE, 'page[after]': cursor, ...(search === '' ? {} : { search }) };
+      const answer = await api.GET(ASSET_TAGS, { params: { path: { orgUid: organization }, query }, signal });
+      const { rows, next } = pageOf(answer);
+      return {
+        next,
+        rows: rows.map(({ uid, name, entityCount }) => ({
+          key: uid,
+          name,
+          count: entityCount,
+          editable: true,
+        })),
+      };
+    }
+    const params = v1({ 'page[size]': PAGE_SIZE, 'page[after]': cursor });
+    if (kind === 'assessment') {
+      const { rows, next } = pageOf(await api.GET('/v1/assessment_tags', { params, signal }));
+      return { next, rows: rows.map(({ id, ...tag }) => ({ ...tag, key: String(id), editable: true })) };
+    }
+    const { rows, next } = pageOf(await api.GET('/v1/vulnerability_tags', { params, signal }));
+    return { next, rows: rows.map(({ id, ...tag }) => ({ ...tag, key: String(id) })) };
+  }
+  return useList<TagRow>({ key: [...ALL, kind, organization, search], page });
+}
+
+/** How many things one reaches have a tag at this moment (operations 15, 36 and 71). */
+export const tagged = ({ kind, organization }: TagsOf, key: string) =>
+  queryOptions({
+    queryKey: ['tagged', kind, key],
+    async queryFn({ signal }) {
+      if (kind === 'asset') {
+        const path = { orgUid: organization, tagUid: key };
+        return (await api.GET(`${ASSET_TAGS}/{tagUid}`, { params: { path }, signal })).data.entityCount;
+      }
+      const query = { 'filter[tag_id][]': [Number(key)], 'page[size]': 1 };
+      const { response } =
+        kind === 'assessment'
+          ? await api.GET('/v1/assessments', { params: { query }, signal })
+          : await api.GET('/v1/vulnerabilities', { params: { query: { ...query, fields: 'id' } }, signal });
+      return totalOf(response);
+    },
+    staleTime: 0,
+    gcTime: 0,
+  });
+
+/** What a new tag is made of; `assessment` is the one that a tag of assessments begins on. */
+export interface NewTag {
+  name: string;
+  assessment?: string | undefined;
+  /** The id of the organization, for staff. */
+  organizationId?: number | undefined;
+}
+
+/** Operations 3, 8 and 33. */
+export async function createTag(of: TagsOf, { name, assessment, organizationId }: NewTag): Promise<void> {
+  if (of.kind === 'asset') {
+    const params = { path: { orgUid: of.organization } };
+    await api.POST(ASSET_TAGS, { params, body: { tags: [{ name }] } });
+  } else if (of.kind === 'assessment')
+    await api.POST('/v1/assessment_tags', { body: { name, assessment_id: assessment ?? '' } });
+  else
+    await api.POST('/v1/vulnerability_tags', {
+      body: { name, ...(organizationId === undefined ? {} : { organization_profile_id: organizationId }) },
+    });
+}
+
+/** Operations 2, 4 and 72. */
+export async function renameTag({ kind, organization }: TagsOf, key: string, name: string): Promise<void> {
+  const params = { path: { id: Number(key) } };
+  if (kind === 'asset')
+    await api.PUT(`${ASSET_TAGS}/{tagUid}`, {
+      params: { path: { orgUid: organization, tagUid: key } },
+      body: { name },
+    });
+  else if (kind === 'assessment') await api.PUT('/v1/assessment_tags/{id}', { params, body: { name } });
+  else await api.PUT('/v1/vulnerability_tags/{id}', { params, body: { name } });
+}
+
+/** Operations 1, 35 and 73. */
+export async function deleteTag({ kind, organization }: TagsOf, key: string): Promise<void> {
+  const params = { path: { id: Number(key) } };
+  if (kind === 'asset')
+    await api.DELETE(ASSET_TAGS, { params: { path: { orgUid: organization } }, body: { uids: [key] } });
+  else if (kind === 'assessment') await api.DELETE('/v1/assessment_tags/{id}', { params });
+  else await api.DELETE('/v1/vulnerability_tags/{id}', { params });
+}
+
+/** @returns what has all that shows tags read anew */
+export function useTagsChanged(): () => void {
+  const client = useQueryClient();
+  return () => {
+    for (const name of [
+      'tags',
+      'vulnerabilities',
+      'vulnerability',
+      'assessments',
+      'assessment',
+      'assets',
+      'asset',
+    ])
+      void client.resetQueries({ queryKey: [name] });
+  };
+}

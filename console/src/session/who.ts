@@ -1,9 +1,0 @@
-import { queryOptions } from '@tanstack/react-query';
-import { api } from '../api/client.ts';
-
-/** Whoever is signed in. */
-export const whoAmI = queryOptions({
-  queryKey: ['who-am-i'],
-  queryFn: async ({ signal }) => (await api.GET('/v1/users/whoami', { signal })).data,
-  staleTime: Infinity,
-});

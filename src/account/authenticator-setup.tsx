@@ -1,0 +1,95 @@
+import type { ComponentChildren } from 'preact';
+import { Type } from 'typebox';
+import { encode } from 'uqr';
+import { seal, unseal } from '../auth/sealing.ts';
+import type { Context } from '../runtime/context.ts';
+import type { Session } from '../domain/sign-in/sessions.ts';
+import { MAX_CODE_LENGTH, newTotpSecret, totpAddress } from '../domain/sign-in/totp.ts';
+import { Secret } from '../pages/copy-field.tsx';
+import { Button, Field, Form } from '../pages/forms.tsx';
+
+const SEALED_FOR = 'totp set-up';
+/** How long it may take from the QR code to the first code. */
+const LIFETIME = 900_000;
+
+export const SetUpField = Type.String({ maxLength: 512 });
+export const CodeField = Type.String({ maxLength: MAX_CODE_LENGTH });
+
+/** A secret that is on its way into an app. The form that asks for the first code carries it, sealed. */
+export interface SetUp {
+  field: string;
+  secret: string;
+}
+
+interface Sealed {
+  secret: string;
+  session: string;
+  endsAt: number;
+}
+
+/** @returns a new secret, good in this session for a quarter of an hour */
+export function newSetUp({ keys, clock }: Context, session: Session): SetUp {
+  const secret = newTotpSecret();
+  const sealed: Sealed = { secret, session: session.id, endsAt: clock() + LIFETIME };
+  return { secret, field: seal(keys.secret, SEALED_FOR, JSON.stringify(sealed)) };
+}
+
+/** @returns the secret of a set-up field; `undefined` when it is of another session, or too old */
+export function secretOf({ keys, clock }: Context, session: Session, field: string): string | undefined {
+  const text = unseal(keys.secret, SEALED_FOR, field);
+  if (text === undefined) return undefined;
+  const { secret, session: id, endsAt } = JSON.parse(text) as Sealed;
+  return id === session.id && clock() < endsAt ? secret : undefined;
+}
+
+interface AuthenticatorFormProps {
+  action: string;
+  /** A new one, or the one that the form had. */
+  setUp: SetUp;
+  email: string;
+  /** Whether a code was wrong. */
+  refused: boolean;
+  /** Further fields. */
+  children?: ComponentChildren;
+}
+
+/** The form that puts a secret into an authenticator app and asks for the first code. */
+export function AuthenticatorForm({ action, setUp, email, refused, children }: AuthenticatorFormProps) {
+  return (
+    <Form action={action}>
+      <p>Scan this with an authenticator app, then type the code that the app shows.</p>
+      <QrCode text={totpAddress(setUp.secret, email)} />
+      <p>If you cannot scan it, type this key into the app, for a time-based code:</p>
+      <Secret text={(setUp.secret.match(/.{1,4}/g) ?? []).join(' ')} label="Copy the key" id="totp-secret" />
+      {children}
+      <input type="hidden" name="set_up" value={setUp.field} />
+      <Field
+        name="code"
+        label="Code"
+        hint="The six digits that the app shows now."
+        error={refused ? 'This code is wrong or too old. Is the clock of your phone right?' : undefined}
+        autocomplete="one-time-code"
+        inputmode="numeric"
+        maxLength={MAX_CODE_LENGTH}
+      />
+      <Button>Turn on</Button>
+    </Form>
+  );
+}
+
+/** A QR code as a picture within the page, dark on light in every theme, as apps want it. */
+function QrCode({ text }: { text: string }) {
+  const { size, data } = encode(text, { ecc: 'M', border: 4 });
+  const squares = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])));
+  return (
+    <svg
+      class="qr"
+      viewBox={`0 0 ${size} ${size}`}
+      role="img"
+      aria-label="QR code with the key that is written below"
+      shape-rendering="crispEdges"
+    >
+      <path d={squares.join('')} />
+    </svg>
+  );
+}

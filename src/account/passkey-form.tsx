@@ -1,0 +1,65 @@
+import type { ComponentChildren } from 'preact';
+import { relyingPartyOf } from '../auth/webauthn.ts';
+import type { Context } from '../runtime/context.ts';
+import { returnPath } from '../pages/paths.ts';
+import { Button, Form } from '../pages/forms.tsx';
+import type { Purpose } from './passkey-endpoints.ts';
+
+/** What a page with one of these runs. */
+export const PASSKEY_SCRIPTS = ['passkeys.js'] as const;
+
+interface PasskeyFormProps {
+  context: Context;
+  purpose: Purpose;
+  /** Where the answer is sent. */
+  action: string;
+  /** The button's words. */
+  label: string;
+  kind?: 'primary' | 'plain';
+  /** Further fields. */
+  children?: ComponentChildren;
+}
+
+/**
+ * A form that the browser fills in by asking an authenticator (`assets/passkeys.js`). It is hidden until the script finds
+ * that the browser can do that.
+ */
+export function PasskeyForm({
+  context,
+  purpose,
+  action,
+  label,
+  kind = 'primary',
+  children,
+}: PasskeyFormProps) {
+  const { origin } = relyingPartyOf(context.addresses.clientBaseUrl);
+  return (
+    <div id={`passkey-${purpose}`} data-passkey={purpose} data-origin={origin} hidden>
+      <Form action={action}>
+        {children}
+        <input type="hidden" name="credential" value="" />
+        <Button kind={kind}>{label}</Button>
+      </Form>
+      <p class="hint" data-elsewhere hidden>
+        Passkeys belong to one address. They work here once you open this page at{' '}
+        <a href={origin}>{origin}</a>.
+      </p>
+      <p class="error" aria-live="polite"></p>
+    </div>
+  );
+}
+
+/** Sign-in with a passkey and nothing else, for the sign-in page. */
+export function PasskeySignIn({ context, to }: { context: Context; to: string | undefined }) {
+  return (
+    <PasskeyForm
+      context={context}
+      purpose="sign-in"
+      action="/sign-in/passkey"
+      label="Sign in with a passkey"
+      kind="plain"
+    >
+      <input type="hidden" name="to" value={returnPath(to)} />
+    </PasskeyForm>
+  );
+}

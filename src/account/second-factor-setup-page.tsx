@@ -1,0 +1,167 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { addFirstFactor } from '../domain/sign-in/enrol-second-factor.ts';
+import { addPasskey } from '../domain/sign-in/passkeys.ts';
+import { newRecoveryCodes } from '../domain/sign-in/recovery-codes.ts';
+import { hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
+import type { Session } from '../domain/sign-in/sessions.ts';
+import { addTotp, totpStep } from '../domain/sign-in/totp.ts';
+import type { RegisterRoutes } from '../http/register-area.ts';
+import { actOf } from '../http/browser-sessions.ts';
+import { formTargetsOf } from '../oauth/authorization-request.ts';
+import { returnPath } from '../pages/paths.ts';
+import { Notice } from '../pages/forms.tsx';
+import { Page } from '../pages/layout.tsx';
+import { sendPage } from '../pages/pages-plugin.tsx';
+import { AuthenticatorForm, CodeField, newSetUp, secretOf, SetUpField } from './authenticator-setup.tsx';
+import { PASSKEY_SCRIPTS, PasskeyForm } from './passkey-form.tsx';
+import { CredentialField, takeNewPasskey } from './passkey-endpoints.ts';
+import { RecoveryCodes } from './recovery-codes-list.tsx';
+import { leave, pendingSession, WayBack } from './second-factor-page.tsx';
+import { completeSignIn } from './sign-in-flow.ts';
+import { ReturnQuery } from './sign-in-page.tsx';
+
+const PATH = '/sign-in/second-factor/set-up';
+const CodeForm = Type.Object({ set_up: SetUpField, code: CodeField, to: WayBack });
+const PasskeyAnswerForm = Type.Object({ credential: CredentialField, to: WayBack });
+
+/** For people whose organization wants a second factor that they do not have yet: their sign-in is complete with one. */
+export const registerSecondFactorSetUp: RegisterRoutes = (app, context) => {
+  const { db, keys, clock } = context;
+
+  const showForms = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    session: Session,
+    to: string | undefined,
+    refused?: { setUp?: string; message?: string },
+  ) => {
+    // The secret stays when a code was wrong, as the app has it already.
+    const kept = refused?.setUp === undefined ? undefined : secretOf(context, session, refused.setUp);
+    const setUp =
+      kept === undefined ? newSetUp(context, session) : { field: refused?.setUp ?? '', secret: kept };
+    const wayBack = <input type="hidden" name="to" value={returnPath(to)} />;
+    return sendPage(
+      request,
+      reply,
+      <Page title="Set up a second factor" scripts={PASSKEY_SCRIPTS}>
+        {refused?.message !== undefined && <Notice kind="error">{refused.message}</Notice>}
+        <p class="aside">
+          Your organization requires a second factor beside your password. Set one up to go on as{' '}
+          <strong>{session.email}</strong>: an authenticator app, or a passkey.
+        </p>
+        <AuthenticatorForm
+          action={PATH}
+          setUp={setUp}
+          email={session.email}
+          refused={refused?.setUp !== undefined}
+        >
+          {wayBack}
+        </AuthenticatorForm>
+        <PasskeyForm
+          context={context}
+          purpose="add"
+          action={`${PATH}/passkey`}
+          label="Use a passkey instead"
+          kind="plain"
+        >
+          {wayBack}
+        </PasskeyForm>
+      </Page>,
+      {
+        status: refused === undefined ? 200 : 422,
+        formTargets: await formTargetsOf(context, returnPath(to)),
+      },
+    );
+  };
+
+  /** Completes the sign-in in which a factor was added, and shows the recovery codes. */
+  const finish = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    session: Session,
+    factor: 'totp' | 'passkey',
+    codes: readonly string[],
+    to: string | undefined,
+  ) => {
+    await completeSignIn(context, request, reply, session, factor);
+    return sendPage(
+      request,
+      reply,
+      <Page title="Recovery codes">
+        <RecoveryCodes
+          done="Your second factor is set up, and you are signed in."
+          codes={codes}
+          next={{ href: returnPath(to), label: 'Continue' }}
+        />
+      </Page>,
+    );
+  };
+
+  app.get(
+    PATH,
+    {
+      config: { operation: 'second-factor-set-up-page', access: 'open' },
+      schema: { hide: true, querystring: ReturnQuery },
+    },
+    async (request, reply) => {
+      const { to } = request.query;
+      const session = pendingSession(request, clock());
+      if (session === null) return leave(request, reply, to);
+      if (hasSecondFactor(await secondFactorsOf(db.read, session.userId)))
+        return reply.redirect(`/sign-in/second-factor?to=${encodeURIComponent(returnPath(to))}`, 303);
+      return showForms(request, reply, session, to);
+    },
+  );
+
+  app.post(
+    PATH,
+    {
+      config: { operation: 'second-factor-set-up', access: 'open' },
+      schema: { hide: true, body: CodeForm },
+    },
+    async (request, reply) => {
+      const { set_up: setUp, code, to } = request.body;
+      const now = clock();
+      const session = pendingSession(request, now);
+      if (session === null) return leave(request, reply, to);
+      const secret = secretOf(context, session, setUp);
+      const step = secret === undefined ? undefined : totpStep(secret, code, now);
+      if (secret === undefined || step === undefined)
+        return showForms(request, reply, session, to, { setUp });
+      const codes = newRecoveryCodes();
+      const act = actOf(request, now);
+      await db.write((tx) =>
+        addFirstFactor(tx, act, session, codes, () =>
+          addTotp(tx, act, session, keys.secret, { secret, step }),
+        ),
+      );
+      return finish(request, reply, session, 'totp', codes, to);
+    },
+  );
+
+  app.post(
+    `${PATH}/passkey`,
+    {
+      config: { operation: 'second-factor-set-up-passkey', access: 'open' },
+      schema: { hide: true, body: PasskeyAnswerForm },
+    },
+    async (request, reply) => {
+      const { credential, to } = request.body;
+      const now = clock();
+      const session = pendingSession(request, now);
+      if (session === null) return leave(request, reply, to);
+      const passkey = await takeNewPasskey(context, request, reply, credential, 'Passkey');
+      if (passkey === undefined)
+        return showForms(request, reply, session, to, {
+          message: 'This passkey could not be added. Try again, or use an authenticator app.',
+        });
+      const codes = newRecoveryCodes();
+      const act = actOf(request, now);
+      await db.write((tx) =>
+        addFirstFactor(tx, act, session, codes, () => addPasskey(tx, act, session, passkey)),
+      );
+      return finish(request, reply, session, 'passkey', codes, to);
+    },
+  );
+};

@@ -1,0 +1,79 @@
+import { Type } from 'typebox';
+import type { Context } from '../../runtime/context.ts';
+import {
+  ADDITION_ERRORS,
+  ADDITION_STATUSES,
+  addGroupMembers,
+} from '../../domain/assessments/add-group-members.ts';
+import { GROUP_ROLES } from '../../domain/assessments/groups.ts';
+import { SMALL_BODY } from '../../http/json-bodies.ts';
+import { operation } from '../../http/operation.ts';
+import { MAX_TEXT } from '../../http/schemas.ts';
+import { answerOf, MAX_AT_ONCE, memberResults } from './group-member-results.ts';
+import { GroupPath, MEMBERS_ACCESS, MEMBERS_PATH, UserUid } from './group-members.ts';
+
+const AddBody = Type.Object(
+  {
+    members: Type.Array(
+      Type.Object(
+        {
+          userUid: UserUid,
+          role: Type.String({
+            maxLength: MAX_TEXT,
+            description: `One of ${GROUP_ROLES.join(', ')}.`,
+            examples: ['assessment_member'],
+          }),
+        },
+        { title: 'Member to add' },
+      ),
+      { minItems: 1, maxItems: MAX_AT_ONCE, description: 'No user twice.' },
+    ),
+  },
+  { title: 'Members to add' },
+);
+
+const Additions = memberResults(
+  'Addition',
+  Type.String({
+    enum: [...ADDITION_STATUSES],
+    maxLength: 16,
+    description: 'added: a new member, or one who has another role now. noop: one who has the role.',
+    examples: ['added'],
+  }),
+  {
+    role: Type.Optional(
+      Type.String({ enum: [...GROUP_ROLES], maxLength: 32, description: 'Absent with the status error.' }),
+    ),
+    id: Type.Optional(Type.Integer({ description: 'The membership; absent with the status error.' })),
+  },
+  ADDITION_ERRORS,
+  {
+    done: { status: 'added', role: 'assessment_member', id: 1 },
+    counts: { added: 1, removed: 0, noop: 0, error: 1 },
+  },
+);
+
+const declareAddGroupMembers = ({ clock }: Context) =>
+  operation({
+    id: 'addGroupMembers',
+    number: 47,
+    summary: 'Add users to an assessment group',
+    description:
+      'For members with the role rbac_group_admin or infra_admin, admins of the organization, and staff. Each user has a result of their own; who is a member is given the role. infra_admin is given by admins and staff, rbac_group_admin by those and by who has it; the last rbac_group_admin keeps the role.',
+    method: 'POST',
+    path: `${MEMBERS_PATH}/batchAdd`,
+    access: MEMBERS_ACCESS,
+    params: GroupPath,
+    body: AddBody,
+    bodyLimit: SMALL_BODY,
+    answers: { 200: { description: 'What became of each user.', schema: Additions } },
+    repeats: true,
+    handler({ caller, change, params, body }) {
+      const act = { actor: caller, now: clock() };
+      return change(async (tx) =>
+        answerOf(await addGroupMembers(tx, act, params.assessmentGroupId, body.members), act.now),
+      );
+    },
+  });
+
+export const MEMBER_ADDITION_OPERATIONS = [declareAddGroupMembers];

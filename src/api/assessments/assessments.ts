@@ -1,0 +1,176 @@
+import type { Context } from '../../runtime/context.ts';
+import {
+  type AssessmentView,
+  assessmentList,
+  readAssessment,
+} from '../../domain/assessments/assessment-list.ts';
+import { changeAssessment, deleteAssessment } from '../../domain/assessments/update-assessment.ts';
+import { createAssessmentAs } from '../../domain/assessments/create-assessment.ts';
+import { MEDIUM_BODY } from '../../http/json-bodies.ts';
+import { listOperation } from '../../http/lists/list-operation.ts';
+import { operation } from '../../http/operation.ts';
+import { LocationHeader, versioned } from '../../http/etags.ts';
+import {
+  AssessmentBody,
+  assessmentBody,
+  AssessmentChangeBody,
+  AssessmentPath,
+  DeletedAssessmentPath,
+  NewAssessmentBody,
+  tagNamesOf,
+} from './assessment-schema.ts';
+import { V1_ACCESS } from '../v1-params.ts';
+
+const collection = '/assessments';
+const path = `${collection}/:id`;
+/** The rule's names of what the bodies call otherwise. */
+const INPUTS = {
+  organization: 'organization_uid',
+  groupId: 'assessment_group_id',
+  startsOn: 'starts_on',
+  endsOn: 'ends_on',
+  tagIds: 'tags',
+  tagNames: 'tag_list',
+};
+
+const declareListAssessments = (context: Context) =>
+  listOperation(context, {
+    id: 'listAssessments',
+    number: 36,
+    summary: 'List assessments',
+    description:
+      'The assessments that you have access to: admins to those of their organization, staff to all that they reach.',
+    path: collection,
+    access: V1_ACCESS,
+    style: 'v1',
+    list: assessmentList,
+    filters: {
+      groupId: { parameter: 'assessment_group_id', description: 'Of this assessment group.' },
+      search: 'A part of the uid or the name, without regard to case.',
+      tagId: 'With one of these assessment tags.',
+      state: 'In one of these states.',
+    },
+    sorts: ['createdAt', 'uid', 'name', 'state', 'startsOn', 'endsOn'],
+    usualSort: { order: 'createdAt' },
+    schema: AssessmentBody,
+    row: (assessment) => assessmentBody(assessment, context),
+  });
+
+const declareGetAssessment = (context: Context) =>
+  operation({
+    id: 'getAssessment',
+    number: 37,
+    summary: 'Get an assessment',
+    description: 'For whoever has access to it.',
+    method: 'GET',
+    path,
+    access: V1_ACCESS,
+    params: AssessmentPath,
+    answers: { 200: { description: 'The assessment.', schema: AssessmentBody } },
+    versioned: true,
+    handler: async ({ caller, params: { id: uid } }) =>
+      assessmentAnswer(await readAssessment(context.db.read, caller, { uid }), context),
+  });
+
+const declareCreateAssessment = (context: Context) =>
+  operation({
+    id: 'createAssessment',
+    number: 38,
+    summary: 'Create an assessment',
+    description:
+      'Creates an assessment, which is a listing of assets as well. For admins, and in an assessment group for its members with the role assessment_creator or rbac_group_admin. Who creates one has access to it.',
+    method: 'POST',
+    path: collection,
+    access: V1_ACCESS,
+    body: NewAssessmentBody,
+    bodyLimit: MEDIUM_BODY,
+    inputs: INPUTS,
+    answers: {
+      201: {
+        description: 'The assessment was created.',
+        schema: AssessmentBody,
+        headers: { Location: LocationHeader },
+      },
+    },
+    versioned: true,
+    repeats: true,
+    handler: ({ caller, change, body }) =>
+      change(async (tx) => {
+        const act = { actor: caller, now: context.clock() };
+        const created = await createAssessmentAs(tx, act, {
+          name: body.name,
+          uid: body.uid,
+          description: body.description,
+          type: body.type,
+          state: body.state,
+          groupId: body.assessment_group_id,
+          startsOn: body.starts_on,
+          endsOn: body.ends_on,
+          tagNames: tagNamesOf(body.tag_list),
+          organization: body.organization_uid,
+        });
+        return assessmentAnswer(created, context, { location: `${collection}/${created.uid}` });
+      }),
+  });
+
+const declareUpdateAssessment = (context: Context) =>
+  operation({
+    id: 'updateAssessment',
+    number: 39,
+    summary: 'Update an assessment',
+    description:
+      'What is absent stays; `null` resets. Sessions that run end when it is no longer active. For admins, and for who has access and is assessment_operator or rbac_group_admin in its group. To move it to another group needs what creating one there needs.',
+    method: 'PATCH',
+    path,
+    access: V1_ACCESS,
+    params: AssessmentPath,
+    body: AssessmentChangeBody,
+    bodyLimit: MEDIUM_BODY,
+    inputs: INPUTS,
+    answers: { 200: { description: 'The assessment as it is now.', schema: AssessmentBody } },
+    versioned: true,
+    async handler({ caller, expected, params: { id }, body }) {
+      const act = { actor: caller, now: context.clock() };
+      const wanted = {
+        name: body.name,
+        description: body.description === null ? '' : body.description,
+        type: body.type === null ? 'web' : body.type,
+        state: body.state === null ? 'active' : body.state,
+        groupId: body.assessment_group_id,
+        startsOn: body.starts_on,
+        endsOn: body.ends_on,
+        tagIds: body.tags?.map((tag) => (typeof tag === 'object' ? tag.id : tag)),
+        tagNames: tagNamesOf(body.tag_list),
+      } as const;
+      const changed = await context.db.write((tx) => changeAssessment(tx, act, id, wanted, expected));
+      return assessmentAnswer(changed, context);
+    },
+  });
+
+const declareDeleteAssessment = ({ clock, db }: Context) =>
+  operation({
+    id: 'deleteAssessment',
+    number: 84,
+    summary: 'Delete an assessment',
+    description: 'For admins; not while it has vulnerabilities or testing sessions (409).',
+    method: 'DELETE',
+    path,
+    access: V1_ACCESS,
+    params: DeletedAssessmentPath,
+    answers: { 204: { description: 'The assessment is deleted.' } },
+    versioned: true,
+    handler: ({ caller, expected, params: { id } }) =>
+      db.write((tx) => deleteAssessment(tx, { actor: caller, now: clock() }, id, expected)),
+  });
+
+export const ASSESSMENT_OPERATIONS = [
+  declareListAssessments,
+  declareGetAssessment,
+  declareCreateAssessment,
+  declareUpdateAssessment,
+  declareDeleteAssessment,
+];
+
+function assessmentAnswer(assessment: AssessmentView, context: Context, more: { location?: string } = {}) {
+  return versioned(assessment.version, assessmentBody(assessment, context), more);
+}

@@ -1,0 +1,211 @@
+import { Type } from 'typebox';
+import { STRICT_TAG_SCOPES, TAG_SCOPES } from '../../auth/scopes.ts';
+import type { Context } from '../../runtime/context.ts';
+import { changeAssetTaggings } from '../../domain/assets/tag-assets.ts';
+import { type AssetTag, createAssetTags, planAssetTags } from '../../domain/assets/create-asset-tags.ts';
+import { Failure } from '../../domain/shared/errors.ts';
+import { AREAS } from '../../http/areas.ts';
+import { operation } from '../../http/operation.ts';
+import { MAX_TEXT, nameText } from '../../http/schemas.ts';
+import { withHeaders } from '../../http/operation-result.ts';
+
+export const path = '/v1.0/organizations/:orgUid/tags';
+
+/** The specification leaves the end of the pattern open: a longer uid is well-formed, and no row has it. */
+export const OrganizationPath = Type.Object({
+  orgUid: Type.String({
+    pattern: '^[0-9a-z]{1,50}',
+    maxLength: MAX_TEXT,
+    description: 'An organization, or a group of organizations.',
+    examples: ['acme'],
+  }),
+});
+
+const EntityReference = Type.Object(
+  {
+    uid: Type.String({
+      maxLength: MAX_TEXT,
+      description: 'The uid of an asset.',
+      examples: ['5f0c1e2d3b4a59687786a5b4'],
+    }),
+  },
+  { title: 'Entity reference' },
+);
+
+/** @param maxItems the largest batch */
+const createBody = (maxItems: number) =>
+  Type.Object(
+    {
+      tags: Type.Array(
+        Type.Object(
+          {
+            name: nameText('needs-owner'),
+            entities: Type.Optional(Type.Array(EntityReference, { maxItems, 'x-batch': true })),
+          },
+          { title: 'New asset tag' },
+        ),
+        { minItems: 1, maxItems },
+      ),
+    },
+    { title: 'New asset tags' },
+  );
+
+/** @param maxItems the largest batch */
+const changeBody = (maxItems: number) =>
+  Type.Object(
+    {
+      uids: Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['0a1b2c3d4e5f'] }), {
+        minItems: 1,
+        maxItems,
+        description: 'The tags to change.',
+      }),
+      addEntities: Type.Optional(
+        Type.Array(EntityReference, { maxItems, description: 'The assets to attach.' }),
+      ),
+      delEntityUids: Type.Optional(
+        Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['6a1d2f3e4c5b6a79788695a4'] }), {
+          maxItems,
+          description: 'The uids of the assets to detach.',
+        }),
+      ),
+    },
+    { title: 'Tagging change' },
+  );
+
+export const TaggedEntity = Type.Object(
+  {
+    uid: Type.String({ maxLength: MAX_TEXT, examples: ['5f0c1e2d3b4a59687786a5b4'] }),
+    entityType: Type.Literal('asset'),
+  },
+  { title: 'Tagged entity' },
+);
+
+export const AssetTagBody = Type.Object(
+  {
+    uid: Type.String({ maxLength: MAX_TEXT, examples: ['0a1b2c3d4e5f'] }),
+    name: Type.String({ maxLength: MAX_TEXT, examples: ['needs-owner'] }),
+    orgUid: Type.String({ maxLength: MAX_TEXT, examples: ['acme'] }),
+    entities: Type.Array(TaggedEntity, { maxItems: 100_000 }),
+  },
+  { title: 'Asset tag' },
+);
+
+const AssetTags = Type.Object(
+  { tags: Type.Array(AssetTagBody, { maxItems: 100_000 }) },
+  { title: 'Asset tags' },
+);
+
+const count = (description: string) => ({ description, type: 'integer' });
+const PAGINATION_HEADERS = {
+  'Pagination-Limit': count('The most tags that one request creates.'),
+  'Pagination-Current-Page': count('Always 1.'),
+  'Pagination-Total-Pages': count('Always 1.'),
+  'Pagination-Total-Count': count('How many tags were created.'),
+  Link: { description: 'RFC 8288.', type: 'string', maxLength: MAX_TEXT },
+};
+
+/** Two short lists can name a million pairs, and all of them would be one unit of work. */
+const limitOfPairs = (max: number, source: string) => ({
+  max,
+  source,
+  things: 'pairs of a tag and an entity',
+});
+
+const acceptedScopes = ({ config }: Context) => (config.strictScopes ? STRICT_TAG_SCOPES : TAG_SCOPES);
+
+const declareCreateAssetTags = (context: Context) => {
+  const { addresses, clock, config, db } = context;
+  const accepted = acceptedScopes(context);
+  return operation({
+    id: 'createAssetTags',
+    number: 8,
+    summary: 'Create asset tags',
+    description: `Creates tags under an organization and attaches them to assets, at most ${config.maxTagPairs} pairs of a tag and an asset. All or nothing.`,
+    method: 'POST',
+    path,
+    access: { scopes: accepted, schemes: 'bearer' },
+    params: OrganizationPath,
+    body: createBody(config.maxTagBatch),
+    total: {
+      ...limitOfPairs(config.maxTagPairs, 'tags'),
+      count: ({ tags = [] }) => tags.reduce((sum, { entities = [] }) => sum + entities.length, 0),
+    },
+    bodyLimit: config.bodyLimit,
+    answers: {
+      201: { description: 'The tags were created.', headers: PAGINATION_HEADERS, schema: AssetTags },
+    },
+    inputs: { 'tags.*.assets.*': 'tags.*.entities.*.uid' },
+    repeats: true,
+    async handler({ caller, change, params: { orgUid }, body }) {
+      const act = () => ({ actor: caller, now: clock(), accepted });
+      const newTags = body.tags.map(({ name, entities }) => ({
+        name,
+        assets: entities?.map(({ uid }) => uid) ?? [],
+      }));
+      const self = `${addresses.clientBaseUrl}${AREAS.tagging.prefix}/v1.0/organizations/${orgUid}/tags`;
+      // What is wrong with it is told by the unit of work, before which a repeat has its answer.
+      const plan = await planAssetTags(db.readLong, act(), orgUid, newTags).catch((error: unknown) => {
+        if (error instanceof Failure) return undefined;
+        throw error;
+      });
+      return change(async (tx) => {
+        const tags = await createAssetTags(tx, act(), orgUid, newTags, plan);
+        return withHeaders(
+          { tags: tags.map(assetTagBody) },
+          {
+            'Pagination-Limit': String(config.maxTagBatch),
+            'Pagination-Current-Page': '1',
+            'Pagination-Total-Pages': '1',
+            'Pagination-Total-Count': String(tags.length),
+            Link: `<${self}>; rel="first", <${self}>; rel="last"`,
+          },
+        );
+      });
+    },
+  });
+};
+
+const declareChangeAssetTaggings = (context: Context) => {
+  const { clock, config, db } = context;
+  const accepted = acceptedScopes(context);
+  return operation({
+    id: 'changeAssetTaggings',
+    number: 9,
+    summary: 'Attach or detach entities to or from tags',
+    description: `Attaches assets to every one of the tags, and detaches others from them, at most ${config.maxTagPairs} pairs of a tag and an asset. All or nothing.`,
+    method: 'PATCH',
+    path,
+    access: { scopes: accepted, schemes: 'bearer' },
+    params: OrganizationPath,
+    body: changeBody(config.maxTagBatch),
+    total: {
+      ...limitOfPairs(config.maxTagPairs, 'uids'),
+      count: ({ uids = [], addEntities = [], delEntityUids = [] }) =>
+        uids.length * (addEntities.length + delEntityUids.length),
+    },
+    bodyLimit: config.bodyLimit,
+    answers: { 204: { description: 'The tags have the entities.' } },
+    inputs: { tags: 'uids', 'attach.*': 'addEntities.*.uid', detach: 'delEntityUids' },
+    handler({
+      caller,
+      params: { orgUid },
+      body: { uids: tags, addEntities = [], delEntityUids: detach = [] },
+    }) {
+      const change = { tags, attach: addEntities.map(({ uid }) => uid), detach };
+      return db.write((tx) =>
+        changeAssetTaggings(tx, { actor: caller, now: clock(), accepted }, orgUid, change),
+      );
+    },
+  });
+};
+
+function assetTagBody({ uid, name, orgUid, assets }: AssetTag) {
+  return {
+    uid,
+    name,
+    orgUid,
+    entities: assets.map((asset) => ({ uid: asset, entityType: 'asset' as const })),
+  };
+}
+
+export const ASSET_TAG_OPERATIONS = [declareCreateAssetTags, declareChangeAssetTaggings];

@@ -1,0 +1,98 @@
+import { Type } from 'typebox';
+import type { Context } from '../../runtime/context.ts';
+import { type AuditEvent, auditEventList, requireAuditor } from '../../domain/audit/audit-event-list.ts';
+import { isoTime } from '../../domain/shared/time.ts';
+import { listOperation } from '../../http/lists/list-operation.ts';
+import { DateTime, storedText, unknownText } from '../../http/schemas.ts';
+import { V1_ACCESS } from '../v1-params.ts';
+
+/** What an event tells of a thing: whatever that has. */
+const told = (description: string, example: object | null) =>
+  Type.Unsafe<unknown>({
+    type: ['object', 'null'],
+    additionalProperties: true,
+    description,
+    examples: [example],
+  });
+
+const AuditEventBody = Type.Object(
+  {
+    id: Type.Integer(),
+    at: DateTime,
+    action: storedText('user.rename'),
+    object_type: storedText('user'),
+    object_id: unknownText('4'),
+    organization_uid: unknownText('acme'),
+    actor: Type.Object(
+      {
+        kind: Type.Enum(['user', 'client', 'command_line', 'system', 'stranger'], { type: 'string' }),
+        user_id: Type.Unsafe<number | null>({ type: ['integer', 'null'], examples: [2] }),
+        email: unknownText('admin@acme.example'),
+      },
+      { title: 'Actor' },
+    ),
+    credential_id: unknownText('0f6e8a2c-5f0e-4d6f-9a53-1f2b7c6d8e90'),
+    address: unknownText('192.0.2.7'),
+    request_id: unknownText('8e03978e-40d5-43dd-bc93-6894a57f9324'),
+    before: told('What the change replaced; `null` where there was nothing.', { name: 'Ada' }),
+    after: told('What stands there now; `null` where nothing does.', { name: 'Ada Lovelace' }),
+  },
+  { title: 'Audit event' },
+);
+
+const ACTOR_KINDS = AuditEventBody.properties.actor.properties.kind.enum;
+
+function auditEventBody(event: AuditEvent) {
+  const { id, at, action, objectType, objectId, organizationUid, actorKind, userId, email } = event;
+  return {
+    id,
+    at: isoTime(at),
+    action,
+    object_type: objectType,
+    object_id: objectId,
+    organization_uid: organizationUid,
+    actor: {
+      kind: ACTOR_KINDS.find((kind) => kind === actorKind) ?? 'system',
+      user_id: userId,
+      email,
+    },
+    credential_id: event.credentialId,
+    address: event.address,
+    request_id: event.requestId,
+    before: event.before,
+    after: event.after,
+  };
+}
+
+const declareListAuditEvents = (context: Context) =>
+  listOperation(context, {
+    id: 'listAuditEvents',
+    number: 60,
+    summary: 'Read the audit log',
+    description:
+      'What was changed, by whom and from where, newest first; as a file, oldest first. For admins, of their organization, and for staff, of those that they reach. What is of no organization, and what strangers did, is told to staff alone who are assigned to none; what is done to internal comments to staff.',
+    path: '/audit_events',
+    access: V1_ACCESS,
+    style: 'v1',
+    log: true,
+    list: auditEventList,
+    filters: {
+      action: 'Of these actions, such as `user.ban`.',
+      objectType: { parameter: 'filter[object_type]', description: 'Of things of this type.' },
+      objectId: { parameter: 'filter[object_id]', description: 'Of the thing with this id or uid.' },
+      userId: { parameter: 'filter[user_id]', description: 'By this user.' },
+      requestId: { parameter: 'filter[request_id]', description: 'In this request.' },
+      since: 'From then on.',
+      until: 'Before then.',
+    },
+    usualSort: { order: 'at', descending: true },
+    within({ caller }) {
+      requireAuditor(caller);
+      return {};
+    },
+    schema: AuditEventBody,
+    row: auditEventBody,
+    download: { action: 'event.export', filename: 'audit-events', order: { order: 'at' } },
+  });
+
+export const AUDIT_EVENT_OPERATIONS = [declareListAuditEvents];

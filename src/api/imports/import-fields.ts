@@ -1,0 +1,238 @@
+import { type Static, Type } from 'typebox';
+import { locationOf } from '../../domain/assets/asset-locations.ts';
+import type { ImportOptions } from '../../domain/imports/import-types.ts';
+import type { ImportPlace } from '../../domain/imports/start-import.ts';
+import { type Fault, invalid } from '../../domain/shared/errors.ts';
+import { nameFault } from '../../domain/shared/names.ts';
+import { momentOf } from '../../domain/shared/time.ts';
+import { SEVERITIES, type Severity } from '../../domain/vulnerabilities/statuses-and-severities.ts';
+import { Problem } from '../../http/problems.ts';
+import { MAX_TEXT } from '../../http/schemas.ts';
+import { FORMATS } from '../../importers/formats/index.ts';
+
+/** What the bytes tell. */
+export const AUTO = 'auto';
+const MAX_ITEMS = 1_000;
+const MAX_COLUMNS = 100;
+const MAX_COLUMN_NAME = 1_024;
+/** Before it no report has a time that is believed. */
+const EARLIEST = Date.UTC(1995, 0, 1);
+/** How far another clock may be ahead, in ms. */
+const AHEAD = 60_000;
+
+const flag = (description: string) =>
+  Type.Optional(Type.Boolean({ default: false, description, examples: [false] }));
+
+/** The parts before the file. */
+export const importForm = (maxSize: number) =>
+  Type.Object(
+    {
+      format: Type.Optional(
+        Type.String({
+          enum: [AUTO, ...FORMATS.map(({ name }) => name)],
+          default: AUTO,
+          maxLength: MAX_TEXT,
+          description: 'What wrote it; told by its content unless named.',
+          examples: ['nmap'],
+        }),
+      ),
+      assessment_id: Type.Optional(
+        Type.String({
+          maxLength: MAX_TEXT,
+          description: 'Where findings go; required for a report of findings.',
+          examples: ['acme-web-2026'],
+        }),
+      ),
+      when_gone: Type.Optional(
+        Type.String({
+          enum: ['keep', 'fix'],
+          default: 'keep',
+          maxLength: MAX_TEXT,
+          description: 'What becomes of what the report covers and no longer has.',
+          examples: ['keep'],
+        }),
+      ),
+      targets: Type.Optional(
+        Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['https://shop.acme.example/'] }), {
+          maxItems: MAX_ITEMS,
+          description: 'Addresses, host names or URLs that were scanned, where the report does not say.',
+        }),
+      ),
+      scanned_at: Type.Optional(
+        Type.String({
+          format: 'date-time',
+          maxLength: 64,
+          description: 'When, where the report does not say. A moment without an offset is UTC.',
+          examples: ['2026-01-20T09:00:00Z'],
+        }),
+      ),
+      minimum_severity: Type.Optional(
+        Type.String({
+          enum: [...SEVERITIES],
+          maxLength: MAX_TEXT,
+          description: 'What is below is not made.',
+          examples: ['Low'],
+        }),
+      ),
+      tags: Type.Optional(
+        Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['nightly'] }), {
+          maxItems: MAX_ITEMS,
+          description: 'Names of tags that are put on what is made.',
+        }),
+      ),
+      carry: flag('Whether decisions on the same finding of other assessments are taken over.'),
+      mapping: Type.Optional(
+        Type.String({
+          maxLength: 65_536,
+          description: 'For csv alone: a JSON object from our member to the column that has it.',
+          examples: ['{"title":"Name","severity":"Risk"}'],
+        }),
+      ),
+      dry_run: flag('Whether it only tells what it would do.'),
+      organization_uid: Type.Optional(
+        Type.String({
+          maxLength: MAX_TEXT,
+          description: 'For staff, without an assessment: where hosts go.',
+          examples: ['acme'],
+        }),
+      ),
+      file: Type.String({
+        format: 'binary',
+        maxLength: maxSize,
+        description: 'The report, as it is, or as gzip or a zip of it alone. The last part.',
+        examples: ['<?xml version="1.0"?><nmaprun></nmaprun>'],
+      }),
+    },
+    { title: 'Import' },
+  );
+
+type Field = Exclude<keyof Static<ReturnType<typeof importForm>>, 'file'>;
+
+/** Fields and whether each may be repeated. */
+const FIELDS: Readonly<Record<Field, boolean>> = {
+  format: false,
+  assessment_id: false,
+  when_gone: false,
+  targets: true,
+  scanned_at: false,
+  minimum_severity: false,
+  tags: true,
+  carry: false,
+  mapping: false,
+  dry_run: false,
+  organization_uid: false,
+};
+
+/** @returns whether a part of this name may stand before the file */
+export function isField(name: string): name is Field {
+  return Object.hasOwn(FIELDS, name);
+}
+
+/** The texts of the fields that were sent, by name. An empty one is as good as absent. */
+export type SentFields = ReadonlyMap<string, readonly string[]>;
+
+export interface ImportForm {
+  place: ImportPlace;
+  format: string;
+  options: ImportOptions;
+}
+
+/**
+ * @param now milliseconds since 1970
+ * @throws Failure `invalid` for what no import may have, Problem `batch-too-large` for too many items
+ */
+export function readImportForm(fields: SentFields, now: number): ImportForm {
+  const faults: Fault[] = [];
+  const fault = (property: string, message: string, value: unknown): undefined => {
+    faults.push({ property, message, value });
+  };
+  const all = (name: Field): readonly string[] => (fields.get(name) ?? []).filter((text) => text !== '');
+  const one = (name: Field): string | undefined => {
+    const [text, second] = all(name);
+    if (second !== undefined) fault(name, 'is there twice', second);
+    return text;
+  };
+  const choice = <T extends string>(name: Field, choices: readonly T[]): T | undefined => {
+    const text = one(name);
+    const found = choices.find((item) => item === text);
+    if (text !== undefined && found === undefined) fault(name, `must be one of ${choices.join(', ')}`, text);
+    return found;
+  };
+  const isOn = (name: Field): boolean =>
+    ['true', '1'].includes(choice(name, ['true', 'false', '1', '0']) ?? '');
+  for (const name of ['targets', 'tags'] as const) {
+    const size = all(name).length;
+    if (size > MAX_ITEMS)
+      throw new Problem('batch-too-large', `${name} has more than ${MAX_ITEMS} items.`, {
+        batch: { max: MAX_ITEMS, size },
+        source: name,
+      });
+  }
+
+  const options: ImportOptions = {
+    whenGone: choice('when_gone', ['keep', 'fix'] as const) ?? 'keep',
+    targets: all('targets').flatMap((text, index) => {
+      const target = targetOf(text);
+      return 'location' in target ? [target.location] : (fault(`targets.${index}`, target.wrong, text) ?? []);
+    }),
+    scannedAt: readMoment(one('scanned_at'), now, fault),
+    minimumSeverity: choice<Severity>('minimum_severity', SEVERITIES) ?? null,
+    tags: all('tags').map((name, index) => {
+      const wrong = nameFault(`tags.${index}`, name);
+      if (wrong !== undefined) faults.push(wrong);
+      return name.trim();
+    }),
+    carry: isOn('carry'),
+    mapping: readMapping(one('mapping'), fault),
+    dryRun: isOn('dry_run'),
+  };
+  const format = choice('format', [AUTO, ...FORMATS.map(({ name }) => name)]) ?? AUTO;
+  const place = { assessment: one('assessment_id'), organization: one('organization_uid') };
+  if (faults.length > 0) throw invalid(faults);
+  return { place, format, options };
+}
+
+type SayFault = (property: string, message: string, value: unknown) => undefined;
+
+/** @returns what a target is as assets are known by it */
+function targetOf(text: string): { location: string } | { wrong: string } {
+  if (/^https?:/i.test(text.trim())) return locationOf('webapp', text);
+  const host = locationOf('host', text);
+  return 'location' in host ? host : { wrong: 'must be an address, a host name, or a URL' };
+}
+
+function readMoment(text: string | undefined, now: number, fault: SayFault): number | null {
+  if (text === undefined) return null;
+  const time = momentOf(text);
+  if (time === undefined)
+    return fault('scanned_at', 'must be a date and time such as 2026-11-21T10:30:00Z', text) ?? null;
+  if (time < EARLIEST || time > now + AHEAD)
+    return fault('scanned_at', 'must be between 1995 and now', text) ?? null;
+  return Math.min(time, now);
+}
+
+function readMapping(
+  text: string | undefined,
+  fault: SayFault,
+): Readonly<Record<string, string>> | undefined {
+  if (text === undefined) return undefined;
+  let mapping: unknown;
+  try {
+    mapping = JSON.parse(text);
+  } catch {
+    return fault('mapping', 'must be JSON', text);
+  }
+  if (typeof mapping !== 'object' || mapping === null || Array.isArray(mapping))
+    return fault('mapping', 'must be an object from our members to columns', text);
+  const entries = Object.entries(mapping as Record<string, unknown>);
+  const isColumn = (column: unknown): column is string =>
+    typeof column === 'string' &&
+    column.length <= MAX_COLUMN_NAME &&
+    !column.includes('\0') &&
+    column.isWellFormed();
+  const wrong = entries.find(([, column]) => !isColumn(column));
+  if (wrong !== undefined) return fault(`mapping.${wrong[0]}`, 'must be the name of a column', wrong[1]);
+  if (entries.length > MAX_COLUMNS)
+    return fault('mapping', `has more than ${MAX_COLUMNS} members`, undefined);
+  return Object.fromEntries(entries) as Record<string, string>;
+}

@@ -1,0 +1,101 @@
+import { type TSchema, Type } from 'typebox';
+import { PageLink, pageLinks, pagesOf } from '../../http/lists/page.ts';
+
+export const DEFAULT_PER_PAGE = 100;
+export const MAX_PER_PAGE = 1_000;
+
+export const EXAMPLE_ASSET = '5f0c1e2d3b4a59687786a5b4';
+
+/** How the lists of this area are paged. */
+export const pageParameters = {
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'The most results that all pages have together.',
+      examples: [500],
+    }),
+  ),
+  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE, default: DEFAULT_PER_PAGE })),
+  page: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      default: 1,
+      description: 'Counted from 1. One past the end is an empty list.',
+    }),
+  ),
+};
+
+const PORTS_URL = `http://127.0.0.1:8080/api/streaming/v1/acme/assets/${EXAMPLE_ASSET}/ports`;
+
+const Links = Type.Object(
+  { next: Type.Optional(PageLink), prev: Type.Optional(PageLink) },
+  {
+    title: 'Port list links',
+    description: 'Absent at the ends.',
+    examples: [{ next: `${PORTS_URL}?page=2` }],
+  },
+);
+
+const Meta = Type.Object(
+  {
+    total: Type.Integer({ minimum: 0, description: 'How many results all pages have, after limit.' }),
+    page: Type.Integer({ minimum: 1 }),
+    per_page: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE }),
+    total_pages: Type.Integer({ minimum: 0 }),
+  },
+  { title: 'Port list meta', examples: [{ total: 120, page: 1, per_page: 100, total_pages: 2 }] },
+);
+
+const nothing = (description: string): TSchema => Type.Array(Type.Object({}), { maxItems: 0, description });
+
+/** The envelope of the specification's port list (JSON:API in style), for what else this area lists. */
+export const portEnvelope = <A extends TSchema>(title: string, ofId: string, attributes: A) =>
+  Type.Object(
+    {
+      data: Type.Object(
+        {
+          type: Type.String({ const: 'asset_list', maxLength: 16 }),
+          id: Type.String({
+            maxLength: 50,
+            description: ofId,
+            examples: [ofId.includes('organization') ? 'acme' : EXAMPLE_ASSET],
+          }),
+          attributes,
+          links: Links,
+          meta: Meta,
+          relationships: Type.Object({}, { description: 'Empty.' }),
+        },
+        { title: `${title} data` },
+      ),
+      errors: nothing('Empty: an error is a response of its own.'),
+      included: nothing('Empty.'),
+      links: Links,
+      meta: Meta,
+    },
+    { title },
+  );
+
+interface EnvelopePage {
+  /** What stands before the path. */
+  base: string;
+  /** The path and the query of the request. */
+  url: string;
+  total: number;
+  page: number;
+  per_page: number;
+}
+
+/** @returns the envelope of a page */
+export function envelopeOf<A>(id: string, attributes: A, { base, url, total, page, per_page }: EnvelopePage) {
+  const total_pages = pagesOf(total, per_page);
+  const { prev, next } = pageLinks(base, url, page, total_pages);
+  const links = { ...(next === undefined ? {} : { next }), ...(prev === undefined ? {} : { prev }) };
+  const meta = { total, page, per_page, total_pages };
+  return {
+    data: { type: 'asset_list' as const, id, attributes, links, meta, relationships: {} },
+    errors: [],
+    included: [],
+    links,
+    meta,
+  };
+}

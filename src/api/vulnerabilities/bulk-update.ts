@@ -1,0 +1,205 @@
+import { Type } from 'typebox';
+import type { Context } from '../../runtime/context.ts';
+import {
+  changeVulnerabilities,
+  type ManyChanged,
+  MAX_CHANGED,
+} from '../../domain/vulnerabilities/bulk/update.ts';
+import { SEVERITIES, STATUS_NAMES } from '../../domain/vulnerabilities/statuses-and-severities.ts';
+import { vulnerabilityList } from '../../domain/vulnerabilities/vulnerability-list.ts';
+import { filterMembers } from '../../http/lists/parameters.ts';
+import { operation } from '../../http/operation.ts';
+import { nameText, orNull } from '../../http/schemas.ts';
+import { VULNERABILITY_FILTERS } from './list-vulnerabilities.ts';
+import { V1_ACCESS } from '../v1-params.ts';
+import { markdownText } from '../common-schemas.ts';
+import { TagInputs, tagsInput } from './tag-fields.ts';
+
+const MAX_TAGS = 1_000;
+const MAX_IDS_TOLD = 1_000;
+const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [1] });
+
+const FILTER = filterMembers(
+  vulnerabilityList.filters,
+  { ...VULNERABILITY_FILTERS, organizationUid: 'Of these organizations; for staff, who reach several.' },
+  { title: 'Vulnerability filter' },
+);
+
+const SetBody = Type.Object(
+  {
+    status_id: Type.Optional(
+      Type.Integer({
+        minimum: Math.min(...STATUS_NAMES.keys()),
+        maximum: Math.max(...STATUS_NAMES.keys()),
+        description: 'The id of a status, as operation 17 lists them.',
+        examples: [2],
+      }),
+    ),
+    severity: Type.Optional(Type.Enum([...SEVERITIES], { type: 'string' })),
+    assignee_id: Type.Optional(
+      orNull(
+        Type.Integer({
+          maximum: Number.MAX_SAFE_INTEGER,
+          minimum: 1,
+          description: 'A user with access to the assessment of each, or null for nobody.',
+        }),
+      ),
+    ),
+    due_on: Type.Optional(
+      orNull(
+        Type.String({
+          format: 'date',
+          maxLength: 10,
+          description: 'Until when it is to be fixed, or null for no such day.',
+          examples: ['2026-12-24'],
+        }),
+      ),
+    ),
+    ...TagInputs,
+    add_tags: Type.Optional(
+      Type.Array(nameText('triaged'), {
+        maxItems: MAX_TAGS,
+        description:
+          'Names of tags to add, which are created where they are new. Not with `tags` and `tag_list`.',
+      }),
+    ),
+    remove_tags: Type.Optional(
+      Type.Array(nameText('regression'), {
+        maxItems: MAX_TAGS,
+        description: 'Names of tags to take off. Not with `tags` and `tag_list`.',
+      }),
+    ),
+  },
+  {
+    title: 'Change of each vulnerability',
+    additionalProperties: false,
+    minProperties: 1,
+    examples: [{ status_id: 2, add_tags: ['triaged'] }],
+  },
+);
+
+const ChangeBody = Type.Object(
+  {
+    ids: Type.Optional(
+      Type.Array(Id, {
+        minItems: 1,
+        maxItems: MAX_CHANGED,
+        description: 'Which vulnerabilities; or `filter`.',
+      }),
+    ),
+    filter: Type.Optional(FILTER.schema),
+    set: Type.Optional(SetBody),
+    comment: Type.Optional(markdownText('Seen in the weekly triage.')),
+    dry_run: Type.Optional(
+      Type.Boolean({
+        description: 'Whether nothing is changed, and only told what would be. False unless told.',
+      }),
+    ),
+    expected_count: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'How many match: a 409 when it is another number.',
+      }),
+    ),
+    undo: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description:
+          'The X-Request-Id of a change of your own, of the last hour, that is set back as far as nobody changed the same since; without tags that are gone and assignees who have lost access. Alone.',
+        examples: ['c5b1f7de-6c0e-4c1c-9e2d-3f5a8d7b9a10'],
+      }),
+    ),
+  },
+  {
+    title: 'Change of many vulnerabilities',
+    examples: [{ ids: [1], set: { status_id: 2, add_tags: ['triaged'] }, dry_run: true }],
+  },
+);
+
+const ChangedBody = Type.Object(
+  {
+    matched_count: Type.Integer({ minimum: 0 }),
+    updated_count: Type.Integer({ minimum: 0, description: 'How many of these were changed, or would be.' }),
+    ids: Type.Array(Type.Integer(), { maxItems: MAX_IDS_TOLD, description: 'The first of those.' }),
+    dry_run: Type.Boolean(),
+    truncated: Type.Boolean({ description: `Whether \`ids\` lacks some: it has at most ${MAX_IDS_TOLD}.` }),
+    kept_count: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'Of an undo: how many stay as they are, because they were changed since, or are gone.',
+      }),
+    ),
+  },
+  { title: 'Changed vulnerabilities' },
+);
+
+const declareBulkUpdate = ({ clock }: Context) =>
+  operation({
+    id: 'bulkUpdateVulnerabilities',
+    number: 30,
+    summary: 'Change many vulnerabilities',
+    description: `Changes up to ${MAX_CHANGED} vulnerabilities, by \`ids\` or by \`filter\`, whose members are the filters of operation 15. All or nothing. Or sets such a change back with \`undo\`.`,
+    method: 'POST',
+    path: '/vulnerabilities/bulk_update',
+    access: V1_ACCESS,
+    body: ChangeBody,
+    inputs: {
+      dryRun: 'dry_run',
+      expectedCount: 'expected_count',
+      'set.statusId': 'set.status_id',
+      'set.assigneeId': 'set.assignee_id',
+      'set.dueOn': 'set.due_on',
+      'set.tagIds': 'set.tags',
+      'set.tagNames': 'set.tag_list',
+      'set.addTags': 'set.add_tags',
+      'set.removeTags': 'set.remove_tags',
+    },
+    answers: { 200: { description: 'What was changed, or would be.', schema: ChangedBody } },
+    repeats: true,
+    handler({ caller, change, body }) {
+      const { ids, filter, set, comment, dry_run: dryRun, expected_count: expectedCount, undo } = body;
+      const chosen = filter && FILTER.read(filter, 'filter');
+      return change(
+        async (tx) => {
+          const changed = await changeVulnerabilities(
+            tx,
+            { actor: caller, now: clock() },
+            {
+              ids,
+              filter: chosen,
+              comment,
+              dryRun,
+              expectedCount,
+              undo,
+              set: set && {
+                statusId: set.status_id,
+                severity: set.severity,
+                assigneeId: set.assignee_id,
+                dueOn: set.due_on,
+                ...tagsInput(set),
+                addTags: set.add_tags,
+                removeTags: set.remove_tags,
+              },
+            },
+          );
+          return changedBody(changed, dryRun ?? false);
+        },
+        { large: dryRun !== true },
+      );
+    },
+  });
+
+function changedBody({ matched, changed, kept }: ManyChanged, dryRun: boolean) {
+  return {
+    matched_count: matched,
+    updated_count: changed.length,
+    ids: changed.slice(0, MAX_IDS_TOLD),
+    dry_run: dryRun,
+    truncated: changed.length > MAX_IDS_TOLD,
+    ...(kept === undefined ? {} : { kept_count: kept }),
+  };
+}
+
+export const BULK_CHANGE_OPERATIONS = [declareBulkUpdate];

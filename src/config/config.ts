@@ -1,0 +1,257 @@
+import type { KeyObject } from 'node:crypto';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type AttachmentStore, toAttachmentStore } from './attachment-store.ts';
+import type { ExternalIssuerSettings } from '../auth/external-issuer.ts';
+import type { IssuerName } from '../auth/keys.ts';
+import { ConfigError } from './config-error.ts';
+import { toExternalIssuer } from './external-issuer.ts';
+import {
+  oneOf,
+  toAddressBlocks,
+  toBoolean,
+  toDatabaseUrl,
+  toInteger,
+  toList,
+  toMasterKey,
+  toSmtpUrl,
+  toUrl,
+} from './parsers.ts';
+
+/** The parts of the API: one process serves all of them, or some. */
+export const AREA_NAMES = ['v1', 'tagging', 'assessment', 'asset', 'streaming'] as const;
+export type AreaName = (typeof AREA_NAMES)[number];
+
+/** Everything that a deployment can choose. Times are milliseconds, sizes bytes. */
+export interface Config {
+  /** The demo manifest, the master key unless there is one below and, on SQLite, the database. */
+  dataDirectory: string;
+  /** `postgres://…`; absent means SQLite in the data folder. */
+  databaseUrl: string | undefined;
+  /** What the keys in the database are sealed with; `undefined` means a key in the data folder. */
+  masterKey: KeyObject | undefined;
+  /** What they were sealed with until now, where `assay keys reseal` cannot find it in the data folder. */
+  oldMasterKey: KeyObject | undefined;
+  host: string;
+  /** 0 picks a free one. */
+  port: number;
+  areas: readonly AreaName[];
+  deployment: 'commercial' | 'fedramp';
+  /** The addresses of the specification; `undefined` means the address that the server listens on. */
+  baseUrl: string | undefined;
+  baseUrlFedramp: string | undefined;
+  clientBaseUrl: string | undefined;
+  authUrl: string | undefined;
+  errorTypeBase: string | undefined;
+  /** `iss` and `aud` of access tokens; `undefined` means `clientBaseUrl`, or else the address that the server listens on. */
+  issuer: string | undefined;
+  /** An issuer outside whose access tokens are accepted as well; `undefined` for none. */
+  externalIssuer: ExternalIssuerSettings | undefined;
+  /** How long an access token is good that the authorization server issues. */
+  accessTokenLifetime: number;
+  /** How long a refresh token is good that is not used. */
+  refreshTokenLifetime: number;
+  /** How long what a user approved is good at most, however often its refresh tokens are used. */
+  grantLifetime: number;
+  /** Whether the implicit flow is served at all; each client says so as well. */
+  implicitFlow: boolean;
+  /** How long a browser stays signed in: without use, and at most. */
+  sessionIdle: number;
+  sessionLifetime: number;
+  invitationLifetime: number;
+  /** After how many days changes leave the audit log; `null` for never. */
+  auditDays: number | null;
+  /** `smtp://…` or `smtps://…`; absent means that no mail is sent. */
+  smtpUrl: string | undefined;
+  /** The sender of mail. */
+  mailFrom: string;
+  /** Requests a minute, of a person, or of an address without a valid credential; 0 for no limit. */
+  rateLimit: number;
+  /** Whether operations 8 and 9 refuse tokens that hold reading scopes only. */
+  strictScopes: boolean;
+  /** Largest batch of operations 8 and 9. */
+  maxTagBatch: number;
+  /** The most pairs of a tag and an entity that one request of theirs touches. */
+  maxTagPairs: number;
+  /** Largest batch of operations 10 and 11. */
+  maxAssetBatch: number;
+  /** Largest body of operations 8 to 11; others have smaller limits of their own, and never a larger one. */
+  bodyLimit: number;
+  requestTimeout: number;
+  /** Where attachments are kept; `undefined` means a folder in the data folder on SQLite, the database on PostgreSQL. */
+  attachments: AttachmentStore | undefined;
+  /** Largest file that can be attached. */
+  maxAttachmentSize: number;
+  /** The most attachments of a vulnerability. */
+  maxAttachments: number;
+  /** Largest report that can be imported, as it is sent. */
+  maxImportSize: number;
+  /** What the thread of an import may hold in memory, in MiB. */
+  importMemory: number;
+  /** Addresses and CIDR blocks of proxies whose `X-Forwarded-*` headers are believed. */
+  trustedProxies: readonly string[];
+  /** Addresses and CIDR blocks that may read `/metrics`. */
+  metricsAllowed: readonly string[];
+  logLevel: LogLevel;
+  /** Whether `serve` loads demo data into a database that holds nothing. */
+  demo: boolean;
+}
+
+const DAY_SECONDS = 86_400;
+const YEAR_SECONDS = 365 * DAY_SECONDS;
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** What the command line may say; it wins over the environment. */
+export interface Flags {
+  data?: string | undefined;
+  port?: string | undefined;
+  host?: string | undefined;
+  areas?: string | undefined;
+  demo?: boolean | undefined;
+}
+
+export { ConfigError } from './config-error.ts';
+
+/**
+ * Reads the configuration from the flags and the environment.
+ * @throws ConfigError for the first setting that cannot be used
+ */
+export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.env): Config {
+  const text = (name: string): string | undefined => env[name]?.trim() || undefined;
+  const integer = (name: string, fallback: number, min: number, max: number, flag?: string): number =>
+    toInteger(
+      flag === undefined ? name : `--${name.toLowerCase()}`,
+      flag ?? text(name) ?? String(fallback),
+      min,
+      max,
+    );
+
+  const seconds = (name: string, fallback: number, min: number, max: number): number =>
+    integer(name, fallback, min, max) * 1_000;
+
+  const clientBaseUrl = toUrl('ASSAY_CLIENT_BASE_URL', text('ASSAY_CLIENT_BASE_URL'));
+  return Object.freeze({
+    dataDirectory: resolve(flags.data ?? text('ASSAY_DATA') ?? 'data'),
+    databaseUrl: toDatabaseUrl(text('ASSAY_DATABASE_URL')),
+    masterKey: toMasterKey('ASSAY_MASTER_KEY', text('ASSAY_MASTER_KEY')),
+    oldMasterKey: toMasterKey('ASSAY_OLD_MASTER_KEY', text('ASSAY_OLD_MASTER_KEY')),
+    host: flags.host ?? text('ASSAY_HOST') ?? '127.0.0.1',
+    port: integer('PORT', 8080, 0, 65_535, flags.port),
+    areas: toAreas(flags.areas === undefined ? 'ASSAY_AREAS' : '--areas', flags.areas ?? text('ASSAY_AREAS')),
+    deployment: oneOf('ASSAY_DEPLOYMENT', text('ASSAY_DEPLOYMENT') ?? 'commercial', [
+      'commercial',
+      'fedramp',
+    ] as const),
+    baseUrl: toUrl('ASSAY_BASE_URL', text('ASSAY_BASE_URL')),
+    baseUrlFedramp: toUrl('ASSAY_BASE_URL_FEDRAMP', text('ASSAY_BASE_URL_FEDRAMP')),
+    clientBaseUrl,
+    // It may have a query, and no fragment (RFC 6749, section 3.1).
+    authUrl: toUrl('ASSAY_AUTH_URL', text('ASSAY_AUTH_URL'), /#/),
+    errorTypeBase: toUrl('ASSAY_ERROR_TYPE_BASE', text('ASSAY_ERROR_TYPE_BASE'), /\?/),
+    issuer: toUrl('ASSAY_ISSUER', text('ASSAY_ISSUER')) ?? clientBaseUrl,
+    externalIssuer: toExternalIssuer(text),
+    accessTokenLifetime: seconds('ASSAY_ACCESS_TOKEN_SECONDS', 3_600, 60, DAY_SECONDS),
+    refreshTokenLifetime: seconds('ASSAY_REFRESH_TOKEN_SECONDS', 30 * DAY_SECONDS, 60, YEAR_SECONDS),
+    grantLifetime: seconds('ASSAY_GRANT_SECONDS', YEAR_SECONDS, 60, 10 * YEAR_SECONDS),
+    implicitFlow: toBoolean('ASSAY_IMPLICIT_FLOW', text('ASSAY_IMPLICIT_FLOW'), true),
+    sessionIdle: seconds('ASSAY_SESSION_IDLE_SECONDS', 4 * 3_600, 60, YEAR_SECONDS),
+    sessionLifetime: seconds('ASSAY_SESSION_SECONDS', 7 * DAY_SECONDS, 60, YEAR_SECONDS),
+    invitationLifetime: seconds('ASSAY_INVITATION_SECONDS', 7 * DAY_SECONDS, 60, YEAR_SECONDS),
+    auditDays: text('ASSAY_AUDIT_DAYS') === undefined ? null : integer('ASSAY_AUDIT_DAYS', 1, 1, 36_500),
+    smtpUrl: toSmtpUrl(text('ASSAY_SMTP_URL')),
+    mailFrom: text('ASSAY_MAIL_FROM') ?? 'assay@localhost',
+    rateLimit: integer('ASSAY_RATE_LIMIT', 3_000, 0, 1_000_000_000),
+    strictScopes: toBoolean('ASSAY_STRICT_SCOPES', text('ASSAY_STRICT_SCOPES'), false),
+    maxTagBatch: integer('ASSAY_MAX_TAG_BATCH', 1_000, 1, 100_000),
+    maxTagPairs: integer('ASSAY_MAX_TAG_PAIRS', 20_000, 1, 1_000_000),
+    maxAssetBatch: integer('ASSAY_MAX_ASSET_BATCH', 10_000, 1, 100_000),
+    bodyLimit: integer('ASSAY_BODY_LIMIT', 4 * 1024 * 1024, 1_024, 256 * 1024 * 1024),
+    requestTimeout: integer('ASSAY_REQUEST_TIMEOUT', 30_000, 100, 600_000),
+    attachments: toAttachmentStore(text),
+    maxAttachmentSize: integer('ASSAY_MAX_ATTACHMENT_SIZE', 25 * 1024 * 1024, 1_024, 1024 * 1024 * 1024),
+    maxAttachments: integer('ASSAY_MAX_ATTACHMENTS', 100, 1, 10_000),
+    maxImportSize: integer('ASSAY_MAX_IMPORT_SIZE', 1024 ** 3, 1_024, 16 * 1024 ** 3),
+    importMemory: integer('ASSAY_IMPORT_MEMORY', 512, 64, 65_536),
+    trustedProxies: toAddressBlocks('ASSAY_TRUSTED_PROXIES', text('ASSAY_TRUSTED_PROXIES')),
+    metricsAllowed: toAddressBlocks(
+      'ASSAY_METRICS_ALLOWED',
+      text('ASSAY_METRICS_ALLOWED') ?? '127.0.0.0/8,::1',
+    ),
+    logLevel: oneOf('ASSAY_LOG_LEVEL', text('ASSAY_LOG_LEVEL') ?? 'info', LOG_LEVELS),
+    demo: flags.demo ?? toBoolean('ASSAY_DEMO', text('ASSAY_DEMO'), true),
+  });
+}
+
+/** Where commands find what they work on, beside their flags. */
+export interface Place {
+  /** `ASSAY_SERVER`. */
+  server: string | undefined;
+  /** `ASSAY_TOKEN`. */
+  token: string | undefined;
+  /** Whether the environment names a data folder or a database. */
+  namesData: boolean;
+  /** Where the user's own settings are. */
+  configFolder: string;
+}
+
+/** Reads what the environment says of where commands work. */
+export function loadPlace(env: NodeJS.ProcessEnv = process.env): Place {
+  const text = (name: string): string | undefined => env[name]?.trim() || undefined;
+  return {
+    server: text('ASSAY_SERVER'),
+    token: text('ASSAY_TOKEN'),
+    namesData: text('ASSAY_DATA') !== undefined || text('ASSAY_DATABASE_URL') !== undefined,
+    configFolder: join(
+      text('XDG_CONFIG_HOME') ?? text('APPDATA') ?? join(text('HOME') ?? homedir(), '.config'),
+      'assay',
+    ),
+  };
+}
+
+/** The addresses of a running server, complete. */
+export interface Addresses {
+  baseUrl: string;
+  baseUrlFedramp: string;
+  clientBaseUrl: string;
+  authUrl: string;
+  errorTypeBase: string;
+  /** `iss` of the tokens that are made now, and of the authorization server's metadata. */
+  issuer: string;
+}
+
+/** @returns the addresses of the configuration, with what it leaves out filled in from where the server listens */
+export function addressesOf(config: Config, origin: string): Addresses {
+  const clientBaseUrl = config.clientBaseUrl ?? origin;
+  return {
+    baseUrl: config.baseUrl ?? origin,
+    baseUrlFedramp: config.baseUrlFedramp ?? config.baseUrl ?? origin,
+    clientBaseUrl,
+    authUrl: config.authUrl ?? `${clientBaseUrl}/oauth/authorize`,
+    errorTypeBase: config.errorTypeBase ?? `${clientBaseUrl}/problems`,
+    issuer: config.issuer ?? clientBaseUrl,
+  };
+}
+
+/**
+ * @param addresses read at every call, as they are complete only once a server listens
+ * @returns what the deployment calls itself in tokens. Where nobody configured that, it is where the server listens; a
+ *   token that it made while it listened on another port of this machine is still its own.
+ */
+export function issuerName(config: Config, addresses: Addresses): IssuerName {
+  return {
+    current: () => addresses.issuer,
+    accepts: (issuer) =>
+      issuer === addresses.issuer ||
+      (config.issuer === undefined && /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(issuer)),
+  };
+}
+
+function toAreas(name: string, value: string | undefined): readonly AreaName[] {
+  if (value === undefined) return AREA_NAMES;
+  const areas = toList(value).map((area) => oneOf(name, area, AREA_NAMES));
+  if (areas.length === 0)
+    throw new ConfigError(`${name} must name at least one of ${AREA_NAMES.join(', ')}.`);
+  return [...new Set(areas)];
+}

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import type { JSONWebKeySet, JWK } from 'jose';
+import type { ExternalIssuerSettings } from '../auth/external-issuer.ts';
+import { isTrustworthy } from '../auth/fetch-with-limit.ts';
+import { isScope, type Scope } from '../auth/scopes.ts';
+import { ConfigError } from './config-error.ts';
+
+const NAMES = ['JWKS', 'AUDIENCE', 'CLAIMS', 'SCOPES'] as const;
+const CLAIMS = { user: 'sub', scope: 'scope', organization: undefined };
+
+/**
+ * Reads the settings of the issuer outside, whose access tokens are accepted beside our own.
+ * @param setting reads one by its name; `undefined` where it is not set
+ * @throws ConfigError for the first one that cannot be used
+ */
+export function toExternalIssuer(
+  setting: (name: string) => string | undefined,
+): ExternalIssuerSettings | undefined {
+  const read = (name: (typeof NAMES)[number]) => setting(`ASSAY_EXTERNAL_${name}`);
+  const issuer = setting('ASSAY_EXTERNAL_ISSUER');
+  if (issuer === undefined) {
+    const idle = NAMES.find((name) => read(name) !== undefined);
+    if (idle !== undefined) {
+      throw new ConfigError(
+        `ASSAY_EXTERNAL_${idle} is set, and ASSAY_EXTERNAL_ISSUER is not. Set that too, or neither.`,
+      );
+    }
+    return undefined;
+  }
+  if (!URL.canParse(issuer) || !isTrustworthy(new URL(issuer)))
+    throw new ConfigError(`ASSAY_EXTERNAL_ISSUER must be an https address, not "${issuer}".`);
+  if (issuer === (setting('ASSAY_ISSUER') ?? setting('ASSAY_CLIENT_BASE_URL')))
+    throw new ConfigError('ASSAY_EXTERNAL_ISSUER must be another issuer than this server itself.');
+  return {
+    // Not changed in any way: an issuer is compared character by character (RFC 9068, section 4).
+    issuer,
+    keys: toKeys(issuer, read('JWKS')),
+    audience: read('AUDIENCE'),
+    claims: toClaims(read('CLAIMS')),
+    scopes: toScopes(read('SCOPES')),
+  };
+}
+
+function toKeys(issuer: string, value: string | undefined): URL | JSONWebKeySet {
+  if (value === undefined) {
+    throw new ConfigError(
+      `ASSAY_EXTERNAL_JWKS must name the keys of ${issuer}: an https address, which its metadata call jwks_uri, or a file.`,
+    );
+  }
+  if (/^https?:\/\//i.test(value)) {
+    if (!URL.canParse(value) || !isTrustworthy(new URL(value)))
+      throw new ConfigError(`ASSAY_EXTERNAL_JWKS must be an https address or a file, not "${value}".`);
+    return new URL(value);
+  }
+  let keys: unknown;
+  try {
+    keys = (JSON.parse(readFileSync(value, 'utf8')) as { keys?: unknown } | null)?.keys;
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? 'it is not JSON';
+    throw new ConfigError(`ASSAY_EXTERNAL_JWKS: the file ${value} cannot be read (${reason}).`, {
+      cause: error,
+    });
+  }
+  if (!Array.isArray(keys) || keys.length === 0 || !keys.every(isKey))
+    throw new ConfigError(`ASSAY_EXTERNAL_JWKS: the file ${value} is no key set (RFC 7517).`);
+  return { keys };
+}
+
+function isKey(key: unknown): key is JWK {
+  return typeof key === 'object' && key !== null && 'kty' in key && typeof key.kty === 'string';
+}
+
+function toClaims(value: string | undefined): ExternalIssuerSettings['claims'] {
+  const given = toPairs('ASSAY_EXTERNAL_CLAIMS', value);
+  const unknown = given.find(([name]) => !Object.hasOwn(CLAIMS, name));
+  if (unknown !== undefined) {
+    throw new ConfigError(
+      `ASSAY_EXTERNAL_CLAIMS must look like user=sub scope=scope organization=org; it does not know "${unknown[0]}".`,
+    );
+  }
+  return { ...CLAIMS, ...Object.fromEntries(given) };
+}
+
+function toScopes(value: string | undefined): ExternalIssuerSettings['scopes'] {
+  if (value === undefined) return undefined;
+  const scopes = new Map<string, Scope[]>();
+  for (const [theirs, ours] of toPairs('ASSAY_EXTERNAL_SCOPES', value)) {
+    if (!isScope(ours))
+      throw new ConfigError(
+        `ASSAY_EXTERNAL_SCOPES must map to scopes of this server, and "${ours}" is none.`,
+      );
+    scopes.set(theirs, [...(scopes.get(theirs) ?? []), ours]);
+  }
+  return scopes;
+}
+
+/** The name may hold an equals sign, the value cannot. */
+function toPairs(setting: string, value: string | undefined): [string, string][] {
+  return (value ?? '')
+    .split(/[\s,]+/)
+    .filter((pair) => pair !== '')
+    .map((pair) => {
+      const equals = pair.lastIndexOf('=');
+      if (equals < 1 || equals === pair.length - 1)
+        throw new ConfigError(`${setting} must be pairs such as name=value, not "${pair}".`);
+      return [pair.slice(0, equals), pair.slice(equals + 1)];
+    });
+}

@@ -1,0 +1,84 @@
+import type { KeyObject } from 'node:crypto';
+import { isAddressBlock } from '../auth/ip-addresses.ts';
+import { parseMasterKey } from '../auth/master-key.ts';
+import { ConfigError } from './config-error.ts';
+
+/** @throws ConfigError for what is no whole number from `min` to `max`; so do those below for what they cannot use */
+export function toInteger(name: string, value: string, min: number, max: number): number {
+  const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= min && number <= max)) {
+    throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not "${value}".`);
+  }
+  return number;
+}
+
+export function toBoolean(name: string, value: string | undefined, fallback: boolean): boolean {
+  if (value === undefined) return fallback;
+  if (['1', 'true', 'yes'].includes(value)) return true;
+  if (['0', 'false', 'no'].includes(value)) return false;
+  throw new ConfigError(`${name} must be true or false, not "${value}".`);
+}
+
+export function oneOf<const T extends string>(name: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((item) => item === value);
+  if (found === undefined)
+    throw new ConfigError(`${name} must be one of ${allowed.join(', ')}, not "${value}".`);
+  return found;
+}
+
+/** @param refused what it may not have, as paths are added to it; nor may an issuer have these (RFC 8414, section 2) */
+export function toUrl(name: string, value: string | undefined, refused = /[?#]/): string | undefined {
+  if (value === undefined) return undefined;
+  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
+    throw new ConfigError(`${name} must be an http or https address, not "${value}".`);
+  }
+  const { username, password } = new URL(value);
+  if (refused.test(value)) throw new ConfigError(`${name} must not have a query or a fragment.`);
+  // The value may hold a password, so the message does not repeat it.
+  if (username !== '' || password !== '')
+    throw new ConfigError(`${name} must not have a user name or a password.`);
+  return value.replace(/(?<!\/)\/+$/, '');
+}
+
+export function toDatabaseUrl(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  // The value holds a password, so the message does not repeat it.
+  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) {
+    throw new ConfigError('ASSAY_DATABASE_URL must look like postgres://user:password@host:5432/database.');
+  }
+  return value;
+}
+
+export function toMasterKey(name: string, value: string | undefined): KeyObject | undefined {
+  if (value === undefined) return undefined;
+  const key = parseMasterKey(value);
+  // The value may be nearly the key, so the message does not repeat it.
+  if (key === undefined)
+    throw new ConfigError(`${name} must be 32 bytes in base64. "openssl rand -base64 32" makes one.`);
+  return key;
+}
+
+export function toSmtpUrl(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  // The value may hold a password, so the message does not repeat it.
+  if (!/^smtps?:\/\//.test(value) || !URL.canParse(value)) {
+    throw new ConfigError('ASSAY_SMTP_URL must look like smtp://user:password@host:587.');
+  }
+  return value;
+}
+
+export function toAddressBlocks(name: string, value: string | undefined): readonly string[] {
+  const blocks = toList(value);
+  const wrong = blocks.find((block) => !isAddressBlock(block));
+  if (wrong !== undefined)
+    throw new ConfigError(`${name} must list IP addresses or CIDR blocks, not "${wrong}".`);
+  return blocks;
+}
+
+/** @returns what stands between commas, without what is empty */
+export function toList(value: string | undefined): readonly string[] {
+  return (value ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}

@@ -1,0 +1,251 @@
+import { type Act, administers, type Caller } from '../../auth/callers.ts';
+import { type Transaction, WriteConflict } from '../../db/engine.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { Failure, type Fault, invalid } from '../shared/errors.ts';
+import { GROUP_ADMIN, type GroupForCaller, groupForCaller, mayChangeMembers } from './list-group-members.ts';
+import { countAddedMembers, countRemovedMembers, GROUP_ROLES, type GroupRole } from './groups.ts';
+import { holdAdminCount, REMOVAL_ERRORS, strangerToGroup } from './remove-group-members.ts';
+
+export const ADDITION_STATUSES = ['added', 'noop', 'error'] as const;
+export const ADDITION_ERRORS = [...REMOVAL_ERRORS, 'role_invalid', 'role_not_assignable'] as const;
+
+/** Somebody who is to be a member, with a role of any text. */
+export interface NewMember {
+  userUid: string;
+  role: string;
+}
+
+/** What became of one of them: the membership where there is one, or why there is none. */
+export interface AdditionResult {
+  userUid: string;
+  status: (typeof ADDITION_STATUSES)[number];
+  role?: GroupRole;
+  /** Of the membership. */
+  id?: number;
+  errorCode?: (typeof ADDITION_ERRORS)[number];
+  errorDetail?: string;
+}
+
+interface Target {
+  id: number;
+  uid: string;
+  organizationId: number | null;
+  membership: number | null;
+  role: string | null;
+}
+
+interface WantedMember {
+  result: AdditionResult;
+  target: Target;
+  role: GroupRole;
+}
+
+/**
+ * Makes users members of an assessment group, or gives members another role (operation 47). Each has a result of their
+ * own; the last `rbac_group_admin` keeps the role.
+ * @returns the results in the order of `members`
+ * @throws Failure `invalid` for a user who is there twice, `missing` for the group, `forbidden` when the caller's role does
+ *   not suffice
+ */
+export async function addGroupMembers(
+  tx: Transaction,
+  act: Act<Caller>,
+  groupId: number,
+  members: readonly NewMember[],
+): Promise<AdditionResult[]> {
+  const { actor: caller } = act;
+  refuseRepetition(members);
+  const group = await groupForCaller(tx, caller, groupId);
+  if (!mayChangeMembers(caller, group)) {
+    throw new Failure(
+      'forbidden',
+      'Adding members needs the role rbac_group_admin or infra_admin in the group, or an admin of its organization.',
+    );
+  }
+  // In this order: what the members are is read once nobody else can take an admin away.
+  const [admins] = await holdAdminCount(tx, { group: groupId });
+  const targets = await findTargets(tx, groupId, members);
+  const giveable = rolesThatMayBeGiven(caller, group);
+  let adminsLeft = admins?.members ?? 0;
+  const wanted: WantedMember[] = [];
+  const results = members.map(({ userUid, role }): AdditionResult => {
+    const target = targets.get(userUid);
+    const refusal = refusalOf(caller, group, giveable, target, role);
+    if (refusal !== undefined || target === undefined) return { userUid, status: 'error', ...refusal };
+    const [given, membership] = [role as GroupRole, target.membership];
+    if (target.role === given && membership !== null)
+      return { userUid, status: 'noop', role: given, id: membership };
+    if (target.role === GROUP_ADMIN && adminsLeft <= 1) return { userUid, status: 'error', ...LAST_ADMIN };
+    adminsLeft += Number(given === GROUP_ADMIN) - Number(target.role === GROUP_ADMIN);
+    const result: AdditionResult = { userUid, status: 'added', role: given };
+    wanted.push({ result, target, role: given });
+    return result;
+  });
+  if (wanted.length === 0) return results;
+  const replaced = wanted.filter(({ target }) => target.membership !== null);
+  await insertMembers(
+    tx,
+    act,
+    { groupId, organizationId: group.organizationId },
+    wanted.filter(({ target }) => target.membership === null),
+  );
+  await changeRoles(tx, replaced);
+  await countRemovedMembers(
+    tx,
+    groupId,
+    wanted.flatMap(({ target }) => target.role ?? []),
+  );
+  await countAddedMembers(
+    tx,
+    groupId,
+    wanted.map((one) => one.role),
+  );
+  await recordChange(tx, act, {
+    action: 'assessment-group.add-members',
+    object: ['assessment-group', groupId],
+    organizationId: group.organizationId,
+    before:
+      replaced.length === 0
+        ? null
+        : { members: replaced.map(({ target }) => ({ user: target.uid, role: target.role })) },
+    after: { members: wanted.map(({ target, role }) => ({ user: target.uid, role })) },
+  });
+  return results;
+}
+
+function refuseRepetition(members: readonly NewMember[]): void {
+  const seen = new Set<string>();
+  const faults = members.flatMap(({ userUid }, index): Fault[] => {
+    if (!seen.has(userUid)) {
+      seen.add(userUid);
+      return [];
+    }
+    return [{ property: `members.${index}.userUid`, message: 'is there twice', value: userUid }];
+  });
+  if (faults.length > 0) throw invalid(faults);
+}
+
+async function findTargets(
+  tx: Transaction,
+  groupId: number,
+  members: readonly NewMember[],
+): Promise<ReadonlyMap<string, Target>> {
+  const uids = members.map(({ userUid }) => userUid);
+  const rows = await tx
+    .selectFrom('users')
+    .leftJoin('group_members', (join) =>
+      join.onRef('group_members.user_id', '=', 'users.id').on('group_members.group_id', '=', groupId),
+    )
+    .select([
+      'users.id',
+      'users.uid',
+      'users.organization_id as organizationId',
+      'group_members.id as membership',
+      'group_members.role',
+    ])
+    .where(({ ref }) => isOneOf(tx, ref('users.uid'), uids))
+    .execute();
+  return new Map(rows.map((row) => [row.uid, row]));
+}
+
+/** Admins and staff give every role, group admins all but `infra_admin`, and those with that one no admin's at all. */
+function rolesThatMayBeGiven(caller: Caller, group: GroupForCaller): readonly GroupRole[] {
+  if (administers(caller, group.organizationId)) return GROUP_ROLES;
+  return GROUP_ROLES.filter(
+    (role) => role !== 'infra_admin' && (role !== GROUP_ADMIN || group.callerRole === GROUP_ADMIN),
+  );
+}
+
+type Refusal = Pick<AdditionResult, 'errorCode' | 'errorDetail'>;
+
+const LAST_ADMIN: Refusal = {
+  errorCode: 'forbidden',
+  errorDetail: 'The last rbac_group_admin of a group keeps the role.',
+};
+
+/** Why the user does not get the role, as far as other members have nothing to do with it. */
+function refusalOf(
+  caller: Caller,
+  group: GroupForCaller,
+  giveable: readonly string[],
+  target: Target | undefined,
+  role: string,
+): Refusal | undefined {
+  if (!(GROUP_ROLES as readonly string[]).includes(role))
+    return { errorCode: 'role_invalid', errorDetail: `A role is one of ${GROUP_ROLES.join(', ')}.` };
+  if (target === undefined || target.organizationId !== group.organizationId)
+    return strangerToGroup(caller, target);
+  if (!giveable.includes(role))
+    return { errorCode: 'role_not_assignable', errorDetail: `You may not give the role ${role}.` };
+  if (target.role !== null && !giveable.includes(target.role))
+    return {
+      errorCode: 'role_not_assignable',
+      errorDetail: `You may not change who has the role ${target.role}.`,
+    };
+  return undefined;
+}
+
+/**
+ * Writes new members, and tells their results the ids of the memberships.
+ * @throws WriteConflict when one became a member meanwhile: the unit of work is then run again
+ */
+async function insertMembers(
+  tx: Transaction,
+  act: Act,
+  { groupId, organizationId }: { groupId: number; organizationId: number },
+  members: readonly WantedMember[],
+): Promise<void> {
+  if (members.length === 0) return;
+  const rows = await tx
+    .insertInto('group_members')
+    .values(
+      // In one order, so that two who add the same users wait for each other and do not lock each other out.
+      [...members]
+        .sort((one, other) => one.target.id - other.target.id)
+        .map(({ target, role }) => ({
+          organization_id: organizationId,
+          group_id: groupId,
+          user_id: target.id,
+          user_uid: target.uid,
+          role,
+          created_at: act.now,
+        })),
+    )
+    .onConflict((conflict) => conflict.columns(['group_id', 'user_uid']).doNothing())
+    .returning(['id', 'user_uid'])
+    .execute();
+  if (rows.length < members.length) throw changedMeanwhile();
+  const ids = new Map(rows.map(({ id, user_uid }) => [user_uid, id]));
+  for (const { result, target } of members) result.id = ids.get(target.uid) as number;
+}
+
+/**
+ * Gives members other roles, those with the same ones before and after at once, and tells their results the ids.
+ * @throws WriteConflict when one has another role than was read, or is none any more
+ */
+async function changeRoles(tx: Transaction, members: readonly WantedMember[]): Promise<void> {
+  const moves = new Map<string, { from: string; to: GroupRole; ids: number[] }>();
+  for (const { result, target, role } of members) {
+    if (target.membership === null || target.role === null) continue;
+    result.id = target.membership;
+    const key = `${target.role} ${role}`;
+    const move = moves.get(key) ?? { from: target.role, to: role, ids: [] };
+    moves.set(key, move);
+    move.ids.push(target.membership);
+  }
+  for (const [, { from, to, ids }] of [...moves].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    const changed = await tx
+      .updateTable('group_members')
+      .set({ role: to })
+      .where(({ ref }) => isOneOf(tx, ref('id'), ids))
+      .where('role', '=', from)
+      .returning('id')
+      .execute();
+    if (changed.length < ids.length) throw changedMeanwhile();
+  }
+}
+
+function changedMeanwhile(): WriteConflict {
+  return new WriteConflict('A member was changed at the same time.');
+}

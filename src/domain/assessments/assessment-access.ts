@@ -1,0 +1,131 @@
+import type { Act } from '../../auth/callers.ts';
+import { prepareInsert } from '../../db/bulk-insert.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import { countUserChange } from '../users/account-rights.ts';
+import { type Change, recordChanges } from '../audit/record-event.ts';
+import { invalid } from '../shared/errors.ts';
+
+const insertAccess = prepareInsert(
+  'assessment_access',
+  { organization_id: 'int', assessment_id: 'int', user_id: 'int' },
+  'on conflict do nothing',
+);
+
+/**
+ * @returns by user, the uids of the assessments that they were given access to by name, sorted; an admin reaches others
+ *   as well
+ */
+export async function assessmentsGivenTo(
+  db: Reader,
+  userIds: readonly number[],
+): Promise<ReadonlyMap<number, string[]>> {
+  const rows = await db
+    .selectFrom('assessment_access')
+    .innerJoin('assessments', 'assessments.id', 'assessment_access.assessment_id')
+    .select(['assessment_access.user_id', 'assessments.uid'])
+    .where(({ ref }) => isOneOf(db, ref('assessment_access.user_id'), userIds))
+    .orderBy('assessments.uid')
+    .execute();
+  const given = new Map<number, string[]>();
+  for (const { user_id, uid } of rows) {
+    const uids = given.get(user_id);
+    if (uids === undefined) given.set(user_id, [uid]);
+    else uids.push(uid);
+  }
+  return given;
+}
+
+/**
+ * Gives a user access to these assessments, and to no others. Who reaches the user as an admin reaches every one of them.
+ * @param user `organizationId` is `null` for platform staff, who are given none
+ * @param uids the faults are told of `assessments`
+ * @throws Failure `invalid` for one that is not of the user's organization; nothing is changed then
+ */
+export async function setAssessmentsGivenTo(
+  tx: Transaction,
+  act: Act,
+  user: { id: number; organizationId: number | null },
+  uids: readonly string[],
+): Promise<void> {
+  const { id: userId, organizationId } = user;
+  const wanted = await assessmentsNamed(tx, organizationId, uids);
+  if (organizationId === null) return;
+  const given = await tx
+    .selectFrom('assessment_access')
+    .innerJoin('assessments', 'assessments.id', 'assessment_access.assessment_id')
+    .select(['assessments.id', 'assessments.uid'])
+    .where('assessment_access.user_id', '=', userId)
+    .execute();
+  const keeps = new Set(wanted.map(({ id }) => id));
+  const has = new Set(given.map(({ id }) => id));
+  const added = wanted.filter(({ id }) => !has.has(id));
+  const removed = given.filter(({ id }) => !keeps.has(id));
+  if (added.length + removed.length === 0) return;
+  await insertAccess(
+    tx,
+    added.map(({ id }) => [organizationId, id, userId]),
+  );
+  if (removed.length > 0) {
+    const ids = removed.map(({ id }) => id);
+    await tx
+      .deleteFrom('assessment_access')
+      .where('user_id', '=', userId)
+      .where(({ ref }) => isOneOf(tx, ref('assessment_id'), ids))
+      .execute();
+  }
+  await countUserChange(tx, userId);
+  const changes: Change[] = [
+    ...added.map(({ uid }): Change => ({
+      action: 'assessment.grant',
+      object: ['assessment', uid],
+      organizationId,
+      before: null,
+      after: { user: userId },
+    })),
+    ...removed.map(({ uid }): Change => ({
+      action: 'assessment.revoke',
+      object: ['assessment', uid],
+      organizationId,
+      before: { user: userId },
+      after: null,
+    })),
+  ];
+  await recordChanges(
+    tx,
+    changes.map((change) => ({ act, change })),
+  );
+}
+
+/**
+ * @returns the assessments of the organization that have these uids
+ * @throws Failure `invalid` for those that are not there
+ */
+export async function assessmentsNamed(
+  db: Reader,
+  organizationId: number | null,
+  uids: readonly string[],
+): Promise<{ id: number; uid: string }[]> {
+  if (uids.length === 0) return [];
+  const rows = await db
+    .selectFrom('assessments')
+    .select(['id', 'uid'])
+    .where('organization_id', '=', organizationId)
+    .where(({ ref }) => isOneOf(db, ref('uid'), uids))
+    .orderBy('uid')
+    .execute();
+  const known = new Set(rows.map(({ uid }) => uid));
+  const faults = uids.flatMap((uid, index) =>
+    known.has(uid)
+      ? []
+      : [
+          {
+            property: `assessments.${index}`,
+            message: 'is not the uid of an assessment of the organization',
+            value: uid,
+          },
+        ],
+  );
+  if (faults.length > 0) throw invalid(faults);
+  return rows;
+}

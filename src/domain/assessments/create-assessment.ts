@@ -1,0 +1,65 @@
+import type { Act, Caller } from '../../auth/callers.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { organizationToCreateIn } from '../organizations/resolve-organization.ts';
+import { Failure, invalid } from '../shared/errors.ts';
+import { nameFault } from '../shared/names.ts';
+import { requireCreator } from './assessment-permissions.ts';
+import { type AssessmentView, readAssessment } from './assessment-list.ts';
+import { chooseTags, replaceTags, type TagChoice, tagNameFaults } from './tag-assessment.ts';
+import { type AssessmentMembers, dayFaults, grantAssessmentAccess, insertAssessment } from './assessments.ts';
+
+/** An assessment that somebody creates. */
+export interface AssessmentInput extends AssessmentMembers, Pick<TagChoice, 'tagNames'> {
+  name: string;
+  /** Absent: ten random characters. */
+  uid?: string | undefined;
+  /** The uid of the organization, which staff have to name. */
+  organization?: string | undefined;
+}
+
+/**
+ * Creates an assessment (operation 38); its creator has access to it.
+ * @throws Failure `invalid` for what is wrong or unknown, `forbidden` for who is neither an admin nor has the role in
+ *   the group that is named, `conflict` for a uid in use
+ */
+export async function createAssessmentAs(
+  tx: Transaction,
+  act: Act<Caller>,
+  input: AssessmentInput,
+): Promise<AssessmentView> {
+  const { actor: caller } = act;
+  refuseAssessmentForm(input);
+  const { organization: organizationUid, groupId = null, tagNames, ...members } = input;
+  const isAdmin = caller.admin || caller.staff;
+  if (!isAdmin && groupId === null)
+    throw new Failure(
+      'forbidden',
+      'Only admins create assessments, and members with the role for it in the group that they name.',
+    );
+  const organization = await organizationToCreateIn(tx, caller, { uid: organizationUid });
+  if (groupId !== null) await requireCreator(tx, caller, organization.id, groupId);
+  const tags = (await chooseTags(tx, act, organization.id, { tagNames }, isAdmin)) ?? [];
+  const { id, uid } = await insertAssessment(tx, act, {
+    ...members,
+    groupId,
+    organizationId: organization.id,
+    tags: tags.map((tag) => tag.id),
+  });
+  await replaceTags(tx, { id, organizationId: organization.id }, [], tags);
+  if (caller.userId !== null && caller.organizationId !== null)
+    await grantAssessmentAccess(tx, act, uid, caller.userId);
+  return readAssessment(tx, caller, { id });
+}
+
+/** @throws Failure `invalid` for what no assessment can be called, have as a tag or last, before the database is asked */
+export function refuseAssessmentForm(
+  input: AssessmentMembers & TagChoice & { name?: string | undefined },
+): void {
+  const { name } = input;
+  const faults = [
+    ...(name === undefined ? [] : [nameFault('name', name) ?? []].flat()),
+    ...tagNameFaults(input),
+    ...dayFaults(input),
+  ];
+  if (faults.length > 0) throw invalid(faults);
+}

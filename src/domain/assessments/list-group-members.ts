@@ -1,0 +1,213 @@
+import { administers, belongsTo, type Caller } from '../../auth/callers.ts';
+import type { Reader } from '../../db/engine.ts';
+import { prepare } from '../../db/prepared-queries.ts';
+import { Failure, missing } from '../shared/errors.ts';
+import type { GroupRole } from './groups.ts';
+import { inOrder, type Page, windowOf } from '../lists/reverse-paging.ts';
+
+export const MEMBER_ORDERS = ['createdAt', 'role', 'userUid'] as const;
+
+export interface MemberQuery extends Page {
+  sort: (typeof MEMBER_ORDERS)[number];
+  descending: boolean;
+  /** Only members with this role. */
+  role?: GroupRole | undefined;
+}
+
+export interface GroupMember {
+  id: number;
+  userUid: string;
+  role: string;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+  userEmail: string;
+  userName: string | null;
+}
+
+export interface GroupMemberPage {
+  members: GroupMember[];
+  /** How many members all pages have. */
+  total: number;
+  /** Whether the caller may add and remove members of the group. */
+  mayChange: boolean;
+}
+
+export const GROUP_ADMIN: GroupRole = 'rbac_group_admin';
+const CHANGERS: readonly (string | null)[] = [GROUP_ADMIN, 'infra_admin'] satisfies GroupRole[];
+
+interface GroupParameters {
+  group: number;
+  callerId: number;
+}
+
+export interface GroupForCaller {
+  organizationId: number;
+  /** `null` for who is not a member. */
+  callerRole: string | null;
+}
+
+const selectGroup = (db: Reader, p: GroupParameters) =>
+  db
+    .selectFrom('assessment_groups')
+    .leftJoin('group_members', (join) =>
+      join
+        .onRef('group_members.group_id', '=', 'assessment_groups.id')
+        .on('group_members.user_id', '=', p.callerId),
+    )
+    .select(['assessment_groups.organization_id as organizationId', 'group_members.role as callerRole'])
+    .where('assessment_groups.id', '=', p.group);
+
+const groupQuery = prepare<GroupParameters, GroupForCaller>(selectGroup);
+
+/** The group, once for each role that it has counted members of. */
+const countedGroupQuery = prepare<
+  GroupParameters,
+  GroupForCaller & { role: string | null; members: number | null }
+>((db, p) =>
+  selectGroup(db, p)
+    .leftJoin('group_member_counts', 'group_member_counts.group_id', 'assessment_groups.id')
+    .select(['group_member_counts.role as role', 'group_member_counts.members as members']),
+);
+
+/**
+ * @returns the group with what the caller is in it
+ * @throws Failure `missing` for a group of another organization, as for none
+ */
+export async function groupForCaller(db: Reader, caller: Caller, groupId: number): Promise<GroupForCaller> {
+  const [group] = await groupQuery(db, { group: storableId(groupId), callerId: caller.userId ?? -1 });
+  return requireReach(caller, group);
+}
+
+function requireReach<G extends GroupForCaller>(caller: Caller, group: G | undefined): G {
+  if (group === undefined || !belongsTo(caller, group.organizationId)) throw missing('assessment group');
+  return group;
+}
+
+/** @returns whether the caller may add and remove members of the group (docs/decided.md, section 9) */
+export function mayChangeMembers(caller: Caller, group: GroupForCaller): boolean {
+  return administers(caller, group.organizationId) || CHANGERS.includes(group.callerRole);
+}
+
+/**
+ * One page of the members of an assessment group (operation 12). Ties are broken by membership id, ascending.
+ * @throws Failure `missing` for the group, `forbidden` for a caller who is no member, no admin and not staff
+ */
+export async function listGroupMembers(
+  db: Reader,
+  caller: Caller,
+  groupId: number,
+  { sort, descending, role, page, perPage }: MemberQuery,
+): Promise<GroupMemberPage> {
+  const rows = await countedGroupQuery(db, { group: storableId(groupId), callerId: caller.userId ?? -1 });
+  const group = requireReach(caller, rows[0]);
+  if (group.callerRole === null && !administers(caller, group.organizationId)) {
+    throw new Failure(
+      'forbidden',
+      'Only members of the group and admins of its organization may list its members.',
+    );
+  }
+  const counts = rows
+    .map((row): Run => ({ role: row.role ?? '', rows: row.members ?? 0 }))
+    .filter((run) => role === undefined || run.role === role);
+  const total = counts.reduce((sum, run) => sum + run.rows, 0);
+  // Sorted by role, the list is the runs of the roles one after another, each by membership id.
+  const runs = sort === 'role' ? sortRuns(counts, descending) : [{ role, rows: total }];
+  const order = sort === 'role' ? 'id' : sort;
+  const parts: Promise<GroupMember[]>[] = [];
+  let skip = (page - 1) * perPage;
+  let wanted = perPage;
+  for (const run of runs) {
+    const window = windowOf(run.rows, skip, wanted);
+    skip = Math.max(0, skip - run.rows);
+    if (window === undefined) continue;
+    wanted -= window.limit;
+    const query = pageQuery({
+      order,
+      byRole: run.role !== undefined,
+      descending: (descending && sort !== 'role') !== window.reversed,
+      backward: window.reversed,
+    });
+    const found = query(db, {
+      group: groupId,
+      role: run.role ?? '',
+      limit: window.limit,
+      offset: window.offset,
+    });
+    parts.push(found.then((members) => inOrder(members, window)));
+  }
+  const members = (await Promise.all(parts)).flat();
+  return { members, total, mayChange: mayChangeMembers(caller, group) };
+}
+
+/** Members that stand together in the order of a list. */
+interface Run {
+  role: string | undefined;
+  rows: number;
+}
+
+function sortRuns(runs: Run[], descending: boolean): Run[] {
+  const direction = descending ? -1 : 1;
+  return runs.sort((a, b) => ((a.role ?? '') < (b.role ?? '') ? -direction : direction));
+}
+
+/** An id that neither engine can store is one that no row has. */
+function storableId(id: number): number {
+  if (!Number.isSafeInteger(id)) throw missing('assessment group');
+  return id;
+}
+
+interface PageParameters {
+  group: number;
+  role: string;
+  limit: number;
+  offset: number;
+}
+
+interface PageShape {
+  order: 'createdAt' | 'userUid' | 'id';
+  byRole: boolean;
+  /** The direction that is read, which is the other one when `backward`. */
+  descending: boolean;
+  backward: boolean;
+}
+
+const COLUMNS = { createdAt: 'created_at', userUid: 'user_uid', id: 'id' } as const;
+const pageQueries = new Map<string, ReturnType<typeof preparePage>>();
+
+function pageQuery(shape: PageShape): ReturnType<typeof preparePage> {
+  const key = `${shape.order} ${shape.byRole} ${shape.descending} ${shape.backward}`;
+  let query = pageQueries.get(key);
+  if (query === undefined) {
+    query = preparePage(shape);
+    pageQueries.set(key, query);
+  }
+  return query;
+}
+
+/** The page is cut by an index; only its own users are then looked up. */
+function preparePage({ order, byRole, descending, backward }: PageShape) {
+  const column = COLUMNS[order];
+  const direction = descending ? 'desc' : 'asc';
+  const ties = backward ? 'desc' : 'asc';
+  return prepare<PageParameters, GroupMember>((db, p) => {
+    const inGroup = db
+      .selectFrom('group_members')
+      .select(['id', 'user_id', 'user_uid', 'role', 'created_at'])
+      .where('group_id', '=', p.group);
+    const found = byRole ? inGroup.where('role', '=', p.role) : inGroup;
+    const cut = found.orderBy(column, direction).$if(order === 'createdAt', (by) => by.orderBy('id', ties));
+    const whole = db
+      .selectFrom(cut.limit(p.limit).offset(p.offset).as('page'))
+      .innerJoin('users', 'users.id', 'page.user_id')
+      .select([
+        'page.id as id',
+        'page.user_uid as userUid',
+        'page.role as role',
+        'page.created_at as createdAt',
+        'users.email as userEmail',
+        'users.name as userName',
+      ])
+      .orderBy(`page.${column}`, direction);
+    return order === 'createdAt' ? whole.orderBy('page.id', ties) : whole;
+  });
+}

@@ -1,0 +1,165 @@
+import { sql } from 'kysely';
+import { type Act, belongsTo, type Caller } from '../../auth/callers.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { holdingRows, isOneOf } from '../../db/dialect-sql.ts';
+import { prepare, prepareWrite } from '../../db/prepared-queries.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { Failure } from '../shared/errors.ts';
+import { GROUP_ADMIN, groupForCaller, mayChangeMembers } from './list-group-members.ts';
+import { countRemovedMembers } from './groups.ts';
+
+export const REMOVAL_STATUSES = ['removed', 'noop', 'error'] as const;
+export const REMOVAL_ERRORS = ['user_not_found', 'user_not_in_org', 'forbidden', 'internal_error'] as const;
+
+/** What became of one user of a removal (docs/decided.md, section 9). */
+export interface RemovalResult {
+  userUid: string;
+  status: (typeof REMOVAL_STATUSES)[number];
+  errorCode?: (typeof REMOVAL_ERRORS)[number];
+  errorDetail?: string;
+}
+
+interface Removal {
+  group: number;
+  uids: readonly string[];
+}
+
+interface Removed {
+  user_uid: string;
+  role: string;
+}
+
+const removeAdmins = prepareWrite<Removal, Removed>((tx, p) => removal(tx, p, '='));
+const removeOthers = prepareWrite<Removal, Removed>((tx, p) => removal(tx, p, '<>'));
+
+/**
+ * Members are looked up by user. The outer join holds SQLite to that: without it, it would walk through all members
+ * of the group.
+ */
+function removal(tx: Transaction, p: Removal, admins: '=' | '<>') {
+  const ids = tx
+    .selectFrom('users')
+    .leftJoin('group_members as member', (join) =>
+      join
+        .onRef('member.user_id', '=', 'users.id')
+        .on('member.group_id', '=', p.group)
+        .on('member.role', admins, sql.lit(GROUP_ADMIN)),
+    )
+    .select('member.id')
+    .where((eb) => isOneOf(tx, eb.ref('users.uid'), p.uids));
+  return tx.deleteFrom('group_members').where('id', 'in', ids).returning(['user_uid', 'role']);
+}
+
+/** Counts the group's admins. Whoever else adds or removes one waits from here to the end of this unit of work. */
+export const holdAdminCount = prepareWrite<{ group: number }, { members: number }>((tx, p) =>
+  tx
+    .selectFrom('group_member_counts')
+    .select('members')
+    .where('group_id', '=', p.group)
+    .where('role', '=', sql.lit(GROUP_ADMIN))
+    .modifyEnd(holdingRows(tx)),
+);
+
+interface Target {
+  uid: string;
+  organizationId: number | null;
+  role: string | null;
+}
+
+const targetsQuery = prepare<Removal, Target>((db, p) =>
+  db
+    .selectFrom('users')
+    .leftJoin('group_members', (join) =>
+      join.onRef('group_members.user_id', '=', 'users.id').on('group_members.group_id', '=', p.group),
+    )
+    .select(['users.uid', 'users.organization_id as organizationId', 'group_members.role'])
+    .where((eb) => isOneOf(db, eb.ref('users.uid'), p.uids)),
+);
+
+/**
+ * Removes users from an assessment group (operation 13). Each user has a result of their own; the last
+ * `rbac_group_admin` stays.
+ * @param userUids without repetition
+ * @returns the results in the order of `userUids`
+ * @throws Failure `missing` for the group, `forbidden` when the caller's role does not suffice
+ */
+export async function removeGroupMembers(
+  tx: Transaction,
+  act: Act<Caller>,
+  groupId: number,
+  userUids: readonly string[],
+): Promise<RemovalResult[]> {
+  const { actor: caller } = act;
+  const group = await groupForCaller(tx, caller, groupId);
+  if (!mayChangeMembers(caller, group)) {
+    throw new Failure(
+      'forbidden',
+      'Removing members needs the role rbac_group_admin or infra_admin in the group, or an admin of its organization.',
+    );
+  }
+
+  const removed = await removeOthers(tx, { group: groupId, uids: userUids });
+  const gone = new Map(removed.map((member) => [member.user_uid, member.role]));
+  const left = userUids.filter((uid) => !gone.has(uid));
+  const targets = new Map<string, Target>();
+  if (left.length > 0) {
+    // In this order: what the others are is read once nobody else can change it.
+    const [[admins], found] = await Promise.all([
+      holdAdminCount(tx, { group: groupId }),
+      targetsQuery(tx, { group: groupId, uids: left }),
+    ]);
+    for (const target of found) targets.set(target.uid, target);
+    const removable = left
+      .filter((uid) => targets.get(uid)?.role === GROUP_ADMIN)
+      .slice(0, Math.max(0, (admins?.members ?? 0) - 1));
+    if (removable.length > 0) {
+      for (const member of await removeAdmins(tx, { group: groupId, uids: removable }))
+        gone.set(member.user_uid, member.role);
+    }
+  }
+
+  if (gone.size > 0) {
+    await countRemovedMembers(tx, groupId, [...gone.values()]);
+    await recordChange(tx, act, {
+      action: 'assessment-group.remove-members',
+      object: ['assessment-group', groupId],
+      organizationId: group.organizationId,
+      before: {
+        members: userUids.flatMap((user) => (gone.has(user) ? [{ user, role: gone.get(user) }] : [])),
+      },
+      after: null,
+    });
+  }
+  return userUids.map((uid) =>
+    gone.has(uid)
+      ? { userUid: uid, status: 'removed' }
+      : { userUid: uid, ...reasonToStay(caller, group.organizationId, targets.get(uid)) },
+  );
+}
+
+/** Why a user was not removed. Who is of another organization is known to the staff who reach that one. */
+function reasonToStay(
+  caller: Caller,
+  organizationId: number,
+  target: Target | undefined,
+): Omit<RemovalResult, 'userUid'> {
+  if (target?.organizationId === organizationId) {
+    if (target.role !== GROUP_ADMIN) return { status: 'noop' };
+    return {
+      status: 'error',
+      errorCode: 'forbidden',
+      errorDetail: 'The last rbac_group_admin of a group cannot be removed.',
+    };
+  }
+  return { status: 'error', ...strangerToGroup(caller, target) };
+}
+
+/** Why a user who is not of the group's organization, or nobody, has nothing to do with the group. */
+export function strangerToGroup(
+  caller: Caller,
+  target: { organizationId: number | null } | undefined,
+): { errorCode: 'user_not_in_org' | 'user_not_found'; errorDetail: string } {
+  return target !== undefined && caller.staff && belongsTo(caller, target.organizationId)
+    ? { errorCode: 'user_not_in_org', errorDetail: "The user is not of the group's organization." }
+    : { errorCode: 'user_not_found', errorDetail: 'No user has this uid.' };
+}

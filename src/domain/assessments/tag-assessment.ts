@@ -1,0 +1,165 @@
+import type { Act } from '../../auth/callers.ts';
+import { prepareInsert } from '../../db/bulk-insert.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { isOneOf, nameKey } from '../../db/dialect-sql.ts';
+import { type ChangeBy, recordChanges } from '../audit/record-event.ts';
+import { type Fault, invalid } from '../shared/errors.ts';
+import { nameFault } from '../shared/names.ts';
+
+/** A tag as an assessment shows it. */
+export interface TagOfAssessment {
+  id: number;
+  name: string;
+}
+
+/** The tags to be: both lists together. Without either they stay. */
+export interface TagChoice {
+  /** Ids; faults are told of `tagIds`. */
+  tagIds?: readonly number[] | undefined;
+  /** Names, compared without regard to case and outer space; faults are told of `tagNames`. */
+  tagNames?: readonly string[] | undefined;
+}
+
+const insertTaggings = prepareInsert('assessment_taggings', {
+  organization_id: 'int',
+  assessment_id: 'int',
+  tag_id: 'int',
+});
+
+/** @returns by assessment, its tags by id */
+export async function tagsOfAssessments(
+  db: Reader,
+  assessmentIds: readonly number[],
+): Promise<ReadonlyMap<number, TagOfAssessment[]>> {
+  const rows = await db
+    .selectFrom('assessment_taggings as tagging')
+    .innerJoin('assessment_tags as tag', 'tag.id', 'tagging.tag_id')
+    .select(['tagging.assessment_id', 'tag.id', 'tag.name'])
+    .where(({ ref }) => isOneOf(db, ref('tagging.assessment_id'), assessmentIds))
+    .orderBy('tagging.assessment_id')
+    .orderBy('tag.id')
+    .execute();
+  const tags = new Map<number, TagOfAssessment[]>();
+  for (const { assessment_id, ...tag } of rows) {
+    const known = tags.get(assessment_id);
+    if (known === undefined) tags.set(assessment_id, [tag]);
+    else known.push(tag);
+  }
+  return tags;
+}
+
+/** @returns what is wrong with the names, before the database is asked */
+export function tagNameFaults({ tagNames = [] }: TagChoice): Fault[] {
+  return tagNames.flatMap((name, index) => nameFault(`tagNames.${index}`, name) ?? []);
+}
+
+/**
+ * @param mayCreate whether names that no tag has become tags
+ * @returns the tags of the organization that were chosen, by id; `undefined` where none were
+ * @throws Failure `invalid` for an id that no tag of the organization has and, where none may be created, for such a name
+ */
+export async function chooseTags(
+  tx: Transaction,
+  act: Act,
+  organizationId: number,
+  { tagIds, tagNames }: TagChoice,
+  mayCreate: boolean,
+): Promise<TagOfAssessment[] | undefined> {
+  if (tagIds === undefined && tagNames === undefined) return undefined;
+  const [ids, names] = [tagIds ?? [], tagNames ?? []];
+  const found = await findTags(tx, organizationId, ids, names.map(nameKey));
+  const byId = new Map(found.map((tag) => [tag.id, tag]));
+  const byKey = new Map(found.map((tag) => [tag.name_key, tag]));
+  const faults = [
+    ...ids.flatMap((id, index) => (byId.has(id) ? [] : [unknown(`tagIds.${index}`, id, 'id')])),
+    ...names.flatMap((name, index) =>
+      mayCreate || byKey.has(nameKey(name)) ? [] : [unknown(`tagNames.${index}`, name, 'name')],
+    ),
+  ];
+  if (faults.length > 0) throw invalid(faults);
+  const missing = new Map<string, string>();
+  for (const name of names) {
+    const key = nameKey(name);
+    if (!byKey.has(key) && !missing.has(key)) missing.set(key, name.trim());
+  }
+  const created = missing.size === 0 ? [] : await createTags(tx, act, organizationId, missing);
+  const chosen = new Map([...found, ...created].map(({ id, name }) => [id, { id, name }]));
+  return [...chosen.values()].sort((one, other) => one.id - other.id);
+}
+
+function unknown(property: string, value: unknown, what: 'id' | 'name'): Fault {
+  return { property, message: `is not the ${what} of an assessment tag of the organization`, value };
+}
+
+async function findTags(
+  db: Reader,
+  organizationId: number,
+  ids: readonly number[],
+  keys: readonly string[],
+): Promise<(TagOfAssessment & { name_key: string })[]> {
+  return db
+    .selectFrom('assessment_tags')
+    .select(['id', 'name', 'name_key'])
+    .where('organization_id', '=', organizationId)
+    .where(({ or, ref }) => or([isOneOf(db, ref('id'), ids), isOneOf(db, ref('name_key'), keys)]))
+    .execute();
+}
+
+/** @param names by key; others may create some of them at the same time */
+async function createTags(
+  tx: Transaction,
+  act: Act,
+  organizationId: number,
+  names: ReadonlyMap<string, string>,
+): Promise<TagOfAssessment[]> {
+  const created = await tx
+    .insertInto('assessment_tags')
+    .values(
+      // In one order, so that two who create the same names wait for each other and do not lock each other out.
+      [...names]
+        .sort(([one], [other]) => (one < other ? -1 : 1))
+        .map(([key, name]) => ({ organization_id: organizationId, name, name_key: key })),
+    )
+    .onConflict((conflict) => conflict.columns(['organization_id', 'name_key']).doNothing())
+    .returning(['id', 'name'])
+    .execute();
+  await recordChanges(
+    tx,
+    created.map(({ id, name }): ChangeBy => ({
+      act,
+      change: {
+        action: 'assessment-tag.create',
+        object: ['assessment-tag', id],
+        organizationId,
+        before: null,
+        after: { name },
+      },
+    })),
+  );
+  return created.length === names.size ? created : findTags(tx, organizationId, [], [...names.keys()]);
+}
+
+/** Makes these the tags of an assessment that this unit of work holds. */
+export async function replaceTags(
+  tx: Transaction,
+  { id, organizationId }: { id: number; organizationId: number },
+  before: readonly TagOfAssessment[],
+  after: readonly TagOfAssessment[],
+): Promise<void> {
+  const lacks = (tags: readonly TagOfAssessment[]) => {
+    const known = new Set(tags.map((tag) => tag.id));
+    return (tag: TagOfAssessment) => !known.has(tag.id);
+  };
+  const removed = before.filter(lacks(after)).map((tag) => tag.id);
+  const added = after.filter(lacks(before));
+  if (removed.length > 0)
+    await tx
+      .deleteFrom('assessment_taggings')
+      .where('assessment_id', '=', id)
+      .where(({ ref }) => isOneOf(tx, ref('tag_id'), removed))
+      .execute();
+  await insertTaggings(
+    tx,
+    added.map((tag) => [organizationId, id, tag.id]),
+  );
+}

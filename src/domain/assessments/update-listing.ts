@@ -1,0 +1,282 @@
+import { createHash } from 'node:crypto';
+import type { Act, Caller } from '../../auth/callers.ts';
+import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
+import { piecesOf, prepareInsert } from '../../db/bulk-insert.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { holdingRows, isOneOf, unindexed, unpackRows, wide } from '../../db/dialect-sql.ts';
+import { prepare, prepareUnread, prepareWrite } from '../../db/prepared-queries.ts';
+import { ASSESSMENT_UID } from './assessments.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { invalid, missing } from '../shared/errors.ts';
+import {
+  assetWithin,
+  listingWithin,
+  perReach,
+  reachOfCaller,
+  reachParameters,
+  type ReachParameters,
+} from '../shared/visibility.ts';
+
+/** Limits of scope rules (docs/decided.md, section 8). */
+export const MAX_SCOPE_RULES = 100;
+export const MAX_SCOPE_RULE_LENGTH = 2_048;
+
+/** What operation 11 changes. */
+export interface ListingChange {
+  /** Assets to associate; with `scopeRules`, also to replace the rules of those that are associated already. */
+  add?: readonly { assetUid: string; scopeRules?: readonly { rule: string }[] }[];
+  /** Uids of assets to take off. */
+  remove?: readonly string[];
+}
+
+/** By the uid of an asset: its scope rules to be, as `listing_assets` keeps them; `undefined` keeps those that it has. */
+type Rules = string | undefined;
+/** By the uid of an asset: its rules, or `null` to take it off the listing. */
+export type ListingPlan = ReadonlyMap<string, Rules | null>;
+
+interface Listing {
+  id: number;
+  uid: string;
+  organization_id: number;
+}
+
+interface Asset {
+  id: number;
+  uid: string;
+}
+
+interface Wish extends Asset {
+  rules: Rules | null;
+}
+
+/** Assets changed at a time: their old rules must fit in memory. */
+const MAX_ASSETS_AT_ONCE = 500;
+/** Of more assets than this the audit log has their number and a digest. */
+export const MAX_ASSETS_TOLD = 300;
+
+const NO_RULES = '[]';
+
+const putAssets = prepareInsert(
+  'listing_assets',
+  { organization_id: 'int', assessment_id: 'int', asset_id: 'int', scope_rules: 'text' },
+  'on conflict (asset_id, assessment_id) do update set scope_rules = excluded.scope_rules',
+);
+
+/**
+ * Finds a listing and keeps other changes of its assets out until this one is done.
+ */
+const holdReachable = perReach((reach) =>
+  prepareWrite<ReachParameters & { uid: string }, Listing>((tx, p) =>
+    hold(tx, p.uid).where(listingWithin(reach, p)),
+  ),
+);
+
+const hold = (tx: Transaction, uid: string) =>
+  tx
+    .selectFrom('assessments')
+    .select(['id', 'uid', 'organization_id'])
+    .where('uid', '=', uid)
+    .modifyEnd(holdingRows(tx));
+
+const ASSET_COLUMNS = ['assets.id', 'assets.uid'] as const;
+
+const reachableAssets = perReach((reach) =>
+  prepare<ReachParameters & { organization: number; uids: readonly string[] }, Asset>((db, p) =>
+    db
+      .selectFrom('assets')
+      .select(wide(db, ASSET_COLUMNS))
+      .where((eb) => isOneOf(db, eb.ref('assets.uid'), p.uids))
+      .where((eb) => eb(unindexed(eb.ref('assets.organization_id')), '=', p.organization))
+      .where(assetWithin(reach, p))
+      .orderBy('assets.uid'),
+  ),
+);
+
+interface AssetsOfListing {
+  listing: number;
+  assets: readonly number[];
+}
+
+const currentRules = prepare<AssetsOfListing, { asset_id: number; scope_rules: string }>((db, p) =>
+  db
+    .selectFrom('listing_assets')
+    .select(['asset_id', 'scope_rules'])
+    .where('assessment_id', '=', p.listing)
+    .where((eb) => isOneOf(db, eb.ref('asset_id'), p.assets)),
+);
+
+const deleteAssets = prepareUnread<AssetsOfListing>((tx, p) =>
+  tx
+    .deleteFrom('listing_assets')
+    .where('assessment_id', '=', p.listing)
+    .where((eb) => isOneOf(tx, eb.ref('asset_id'), p.assets)),
+);
+
+/**
+ * What operation 11 is to make of each asset, worked out before the unit of work. Of an asset that is in `add` more than
+ * once, the last `scopeRules` count: an unknown one may be there twice as well, so it is no error.
+ * @throws Failure `invalid` for an asset in both lists
+ */
+export function planListingChange({ add = [], remove = [] }: ListingChange): ListingPlan {
+  refuseContradiction(add, remove);
+  const plan = new Map<string, Rules | null>();
+  for (const { assetUid, scopeRules } of add) {
+    plan.set(assetUid, rulesText(scopeRules?.map(({ rule }) => rule)) ?? plan.get(assetUid));
+  }
+  for (const uid of remove) plan.set(uid, null);
+  return plan;
+}
+
+const rulesText = (rules: readonly string[] | undefined): Rules => rules && JSON.stringify(rules);
+
+/**
+ * Operation 11: associates assets with a listing and takes others off it; all or nothing. Assets that are unknown, out
+ * of the caller's reach or of another organization than the listing are ignored.
+ * @throws Failure `missing` for the listing
+ */
+export async function changeListingAssets(
+  tx: Transaction,
+  act: Act<Caller>,
+  listingUid: string,
+  plan: ListingPlan,
+): Promise<void> {
+  const { actor: caller } = act;
+  const reach = reachOfCaller(caller, ASSET_WRITE_SCOPES);
+  const parameters = reachParameters(caller);
+  // A uid of another form is no row's, and PostgreSQL cannot look up every text.
+  const [listing] = ASSESSMENT_UID.test(listingUid)
+    ? await holdReachable(reach)(tx, { ...parameters, uid: listingUid })
+    : [];
+  if (listing === undefined) throw missing('listing');
+  if (plan.size === 0) return;
+  const wishes: Wish[] = [];
+  // In the order of their index, which is then read in one go.
+  for (const uids of piecesOf([...plan.keys()].sort())) {
+    const organization = listing.organization_id;
+    const assets = await reachableAssets(reach)(tx, { ...parameters, organization, uids });
+    wishes.push(
+      ...unpackRows(['id', 'uid'], assets).map((asset) => ({ ...asset, rules: plan.get(asset.uid) })),
+    );
+  }
+  await grant(tx, act, listing, wishes);
+}
+
+/**
+ * Associates one asset with a listing of its organization, as `changeListingAssets` does, without asking who may.
+ * @throws Failure `missing` for either
+ */
+export async function listAsset(
+  tx: Transaction,
+  act: Act,
+  {
+    listing: listingUid,
+    assetUid,
+    scopeRules,
+  }: { listing: string; assetUid: string; scopeRules?: readonly string[] | undefined },
+): Promise<void> {
+  const listing = await hold(tx, listingUid).executeTakeFirst();
+  if (listing === undefined) throw missing('listing');
+  const asset = await tx
+    .selectFrom('assets')
+    .select(['id', 'uid'])
+    .where('uid', '=', assetUid)
+    .where('organization_id', '=', listing.organization_id)
+    .executeTakeFirst();
+  if (asset === undefined) throw missing('asset');
+  await grant(tx, act, listing, [{ ...asset, rules: rulesText(scopeRules) }]);
+}
+
+/** Associates assets that were just made with a listing of their organization that the caller was found to reach. */
+export async function listNewAssets(
+  tx: Transaction,
+  act: Act,
+  listingUid: string,
+  assets: readonly { id: number; uid: string }[],
+): Promise<void> {
+  const listing = await hold(tx, listingUid).executeTakeFirst();
+  if (listing === undefined) throw missing('listing');
+  const wishes = assets.map(({ id, uid }): Wish => ({ id, uid, rules: undefined }));
+  await grant(
+    tx,
+    act,
+    listing,
+    wishes.toSorted((one, other) => (one.uid < other.uid ? -1 : 1)),
+  );
+}
+
+/** Makes the wishes, which are sorted by uid, true in the listing that this unit of work holds. */
+async function grant(tx: Transaction, act: Act, listing: Listing, wishes: readonly Wish[]): Promise<void> {
+  const [before, after] = [new ToldAssets(), new ToldAssets()];
+  for (const some of piecesOf(wishes, MAX_ASSETS_AT_ONCE)) {
+    const changes = await grantSome(tx, listing, some);
+    before.add(changes.map(({ uid, from }) => [uid, from]));
+    after.add(changes.map(({ uid, to }) => [uid, to]));
+  }
+  if (after.count === 0) return;
+  await recordChange(tx, act, {
+    action: 'listing.update',
+    object: ['assessment', listing.uid],
+    organizationId: listing.organization_id,
+    before: { assets: before.told() },
+    after: { assets: after.told() },
+  });
+}
+
+/** The rules of an asset before and after; `null` where it was not, or is no longer, in the listing. */
+interface AssetChange extends Asset {
+  from: string | null;
+  to: string | null;
+}
+
+async function grantSome(
+  tx: Transaction,
+  { id: listing, organization_id: organization }: Listing,
+  wishes: readonly Wish[],
+): Promise<AssetChange[]> {
+  const rows = await currentRules(tx, { listing, assets: wishes.map(({ id }) => id) });
+  const current = new Map(rows.map((row) => [row.asset_id, row.scope_rules]));
+  const changes = wishes
+    .map(({ id, uid, rules }): AssetChange => {
+      const from = current.get(id) ?? null;
+      return { id, uid, from, to: rules === undefined ? (from ?? NO_RULES) : rules };
+    })
+    .filter(({ from, to }) => from !== to);
+
+  const removed = changes.filter(({ to }) => to === null);
+  if (removed.length > 0) await deleteAssets(tx, { listing, assets: removed.map(({ id }) => id) });
+  await putAssets(
+    tx,
+    changes.filter(({ to }) => to !== null).map(({ id, to }) => [organization, listing, id, to]),
+  );
+  return changes;
+}
+
+/** What the audit log has of one side of a change: the rules of each asset, or of many assets their number and a digest. */
+class ToldAssets {
+  count = 0;
+  readonly #few: Record<string, unknown> = {};
+  readonly #digest = createHash('sha256');
+
+  /** @param assets uids and rules, sorted by uid */
+  add(assets: readonly (readonly [uid: string, rules: string | null])[]): void {
+    this.count += assets.length;
+    this.#digest.update(assets.map(([uid, rules]) => `${uid} ${rules}\n`).join(''));
+    if (this.count > MAX_ASSETS_TOLD) return;
+    for (const [uid, rules] of assets) this.#few[uid] = rules === null ? null : JSON.parse(rules);
+  }
+
+  told(): object {
+    if (this.count <= MAX_ASSETS_TOLD) return this.#few;
+    return { count: this.count, sha256: this.#digest.digest('hex') };
+  }
+}
+
+function refuseContradiction(add: readonly { assetUid: string }[], remove: readonly string[]): void {
+  const removed = new Set(remove);
+  const faults = add.flatMap(({ assetUid }, index) =>
+    removed.has(assetUid)
+      ? [{ property: `add.${index}.assetUid`, message: 'must not be in remove as well', value: assetUid }]
+      : [],
+  );
+  if (faults.length > 0) throw invalid(faults);
+}

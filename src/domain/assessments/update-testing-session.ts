@@ -1,0 +1,289 @@
+import { type Act, administers, type Caller } from '../../auth/callers.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { holdingRows } from '../../db/dialect-sql.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { Failure, type Fault, invalid, missing } from '../shared/errors.ts';
+import { type Expected, requireVersion } from '../shared/versions.ts';
+import { holdReachedAssessment, type ReachedAssessment, requireAssessment } from './find-assessment.ts';
+import { readTestingSession, type TestingSessionView } from './testing-session-list.ts';
+import { endOverdueSessions, insertSession, LONGEST_SESSION, oneRuns } from './testing-sessions.ts';
+
+/** How far ahead of ours, in milliseconds, a clock may be: such a time counts as now. */
+const CLOCK_SKEW = 60_000;
+
+/** A session that somebody starts, without times, or logs, with both; milliseconds since 1970. */
+export interface SessionInput {
+  startedAt?: number | undefined;
+  endedAt?: number | undefined;
+  note?: string | undefined;
+  /** Absent: the caller. */
+  testerId?: number | undefined;
+}
+
+/**
+ * Starts a session, or logs one that is over (operation 49).
+ * @throws Failure `invalid` for times that cannot be and a tester without access, `missing` for an assessment that the
+ *   caller has no access to, `forbidden` for who names another tester and is no admin, `conflict` where one cannot be
+ *   started now
+ */
+export async function startOrLogSession(
+  tx: Transaction,
+  act: Act<Caller>,
+  assessmentUid: string,
+  input: SessionInput,
+): Promise<TestingSessionView> {
+  const { actor: caller, now } = act;
+  const { note = '' } = input;
+  const isStart = input.startedAt === undefined && input.endedAt === undefined;
+  const times = isStart ? { startedAt: now, endedAt: null } : loggedTimes(input, now);
+  const assessment = isStart
+    ? await holdReachedAssessment(tx, caller, assessmentUid)
+    : await requireAssessment(tx, caller, assessmentUid);
+  const tester = await testerOf(tx, caller, assessment, input.testerId);
+  if (isStart) {
+    requireActive(assessment);
+    await endOverdueSessions(tx, act, { testerId: tester.id, assessmentId: assessment.id });
+  }
+  const session = await insertSession(
+    tx,
+    act,
+    { assessment, tester, ...times, note },
+    isStart ? 'testing-session.start' : 'testing-session.log',
+  );
+  if (session === undefined) throw oneRuns();
+  return readTestingSession(tx, caller, session.id, now);
+}
+
+function loggedTimes({ startedAt, endedAt }: SessionInput, now: number) {
+  const missingTimes = Object.entries({ startedAt, endedAt }).flatMap(([property, value]): Fault[] =>
+    value === undefined ? [{ property, message: 'is required: both times, or neither' }] : [],
+  );
+  if (startedAt === undefined || endedAt === undefined) throw invalid(missingTimes);
+  const times = sameSecond({ startedAt: noLater(startedAt, now), endedAt: noLater(endedAt, now) });
+  refuseTimes(times, now);
+  return times;
+}
+
+/** @returns the time, or now for one that is a little ahead */
+function noLater(time: number, now: number): number {
+  return time > now && time <= now + CLOCK_SKEW ? now : time;
+}
+
+/** Times may be given to the second, and a start has milliseconds: an end in its second is not before it, but at it. */
+function sameSecond<Times extends { startedAt: number; endedAt: number | null }>(times: Times): Times {
+  const { startedAt, endedAt } = times;
+  const isSame = endedAt !== null && endedAt < startedAt && endedAt === startedAt - (startedAt % 1_000);
+  return isSame ? { ...times, endedAt: startedAt } : times;
+}
+
+/** @throws Failure `invalid` for a session in the future, one that ends before it starts, and one that is too long */
+function refuseTimes(
+  { startedAt, endedAt }: { startedAt: number; endedAt: number | null },
+  now: number,
+): void {
+  const told = (time: number) => new Date(time).toISOString();
+  const faults: Fault[] = [];
+  if (startedAt > now)
+    faults.push({ property: 'startedAt', message: 'must not be in the future', value: told(startedAt) });
+  if (endedAt !== null && endedAt > now)
+    faults.push({ property: 'endedAt', message: 'must not be in the future', value: told(endedAt) });
+  if (faults.length === 0) {
+    const until = endedAt ?? now;
+    const [property, value] = endedAt === null ? ['startedAt', startedAt] : ['endedAt', endedAt];
+    if (until < startedAt)
+      faults.push({
+        property,
+        message: 'must not be before startedAt',
+        value: told(value),
+        other: 'startedAt',
+      });
+    if (until - startedAt > LONGEST_SESSION)
+      faults.push({ property, message: 'makes the session longer than 24 hours', value: told(value) });
+  }
+  if (faults.length > 0) throw invalid(faults);
+}
+
+/** @returns whose session it is, who has access to the assessment */
+async function testerOf(
+  db: Reader,
+  caller: Caller,
+  assessment: ReachedAssessment,
+  named: number | undefined,
+): Promise<{ id: number; uid: string }> {
+  if (named !== undefined && named !== caller.userId && !administers(caller, assessment.organizationId))
+    throw new Failure('forbidden', 'Only admins log the time of others.');
+  const id = named ?? caller.userId;
+  if (id === null)
+    throw invalid({
+      property: 'testerId',
+      message: 'is required: the command line has no account of its own',
+    });
+  const tester = await db
+    .selectFrom('users')
+    .select(['users.id', 'users.uid'])
+    .where('users.id', '=', id)
+    .where('users.banned_at', 'is', null)
+    .where((eb) => {
+      const assigned = eb
+        .selectFrom('staff_organizations')
+        .select('staff_organizations.user_id')
+        .whereRef('staff_organizations.user_id', '=', 'users.id');
+      return eb.or([
+        eb.and([
+          eb('users.staff', '=', 1),
+          eb.or([
+            eb.not(eb.exists(assigned)),
+            eb.exists(assigned.where('staff_organizations.organization_id', '=', assessment.organizationId)),
+          ]),
+        ]),
+        eb.and([
+          eb('users.organization_id', '=', assessment.organizationId),
+          eb.or([
+            eb('users.admin', '=', 1),
+            eb.exists(
+              eb
+                .selectFrom('assessment_access')
+                .select('assessment_access.user_id')
+                .whereRef('assessment_access.user_id', '=', 'users.id')
+                .where('assessment_access.assessment_id', '=', assessment.id),
+            ),
+          ]),
+        ]),
+      ]);
+    })
+    .executeTakeFirst();
+  if (tester === undefined)
+    throw invalid({
+      property: 'testerId',
+      message: 'is not the id of a user with access to the assessment',
+      value: id,
+    });
+  return tester;
+}
+
+function requireActive({ state }: { state: string }): void {
+  if (state !== 'active')
+    throw new Failure('conflict', `Sessions run on active assessments; this one is ${state}.`);
+}
+
+/** What changes of a session; what is absent stays, and `null` has it run again. */
+export interface SessionChange {
+  startedAt?: number | undefined;
+  endedAt?: number | null | undefined;
+  note?: string | undefined;
+}
+
+/**
+ * Stops or corrects a session (operation 50).
+ * @throws Failure `missing` for one of an assessment that the caller has no access to, `forbidden` for who is neither its
+ *   tester nor an admin, `changed` for another version than is expected, `invalid` for times that cannot be, `conflict`
+ *   where it cannot run again
+ */
+export async function correctSession(
+  tx: Transaction,
+  act: Act<Caller>,
+  id: number,
+  change: SessionChange,
+  expected?: Expected,
+): Promise<TestingSessionView> {
+  const { actor: caller, now } = act;
+  const { row, view } = await holdSession(tx, act, id, expected);
+  const before = { started_at: view.startedAt, ended_at: view.endedAt, note: view.note };
+  const standing = change.endedAt === null ? null : view.endedAt;
+  const times = sameSecond({
+    startedAt: noLater(change.startedAt ?? view.startedAt, now),
+    endedAt: typeof change.endedAt === 'number' ? noLater(change.endedAt, now) : standing,
+  });
+  refuseTimes(times, now);
+  if (times.endedAt === null && view.endedAt !== null) await requireRoom(tx, act, row);
+  const after = {
+    started_at: times.startedAt,
+    ended_at: times.endedAt,
+    note: change.note ?? view.note,
+  };
+  const names = (['started_at', 'ended_at', 'note'] as const).filter((name) => before[name] !== after[name]);
+  if (names.length === 0) return view;
+  await tx
+    .updateTable('testing_sessions')
+    .set((eb) => ({ ...after, version: eb('version', '+', 1) }))
+    .where('id', '=', id)
+    .execute();
+  const side = (of: typeof after) => Object.fromEntries(names.map((name) => [name, of[name]]));
+  await recordChange(tx, act, {
+    action: 'testing-session.update',
+    object: ['testing-session', id],
+    organizationId: row.organization_id,
+    before: side(before),
+    after: side(after),
+  });
+  return readTestingSession(tx, caller, id, now);
+}
+
+/** Deletes a session (operation 51), for its tester and admins; throws as `correctSession` does. */
+export async function deleteSession(
+  tx: Transaction,
+  act: Act<Caller>,
+  id: number,
+  expected?: Expected,
+): Promise<void> {
+  const { row, view } = await holdSession(tx, act, id, expected);
+  await tx.deleteFrom('testing_sessions').where('id', '=', id).execute();
+  await recordChange(tx, act, {
+    action: 'testing-session.delete',
+    object: ['testing-session', id],
+    organizationId: row.organization_id,
+    before: {
+      assessment: view.assessment,
+      tester: view.tester.uid,
+      started_at: view.startedAt,
+      ended_at: view.endedAt,
+      note: view.note,
+    },
+    after: null,
+  });
+}
+
+/** Finds a session that is to be changed, and keeps others from changing it until this unit of work ends. */
+async function holdSession(
+  tx: Transaction,
+  { actor: caller, now }: Act<Caller>,
+  id: number,
+  expected: Expected | undefined,
+) {
+  const row = await tx
+    .selectFrom('testing_sessions')
+    .select(['id', 'organization_id', 'assessment_id', 'tester_id', 'version'])
+    .where('id', '=', id)
+    .modifyEnd(holdingRows(tx))
+    .executeTakeFirst();
+  if (row === undefined) throw missing('testing session');
+  const view = await readTestingSession(tx, caller, id, now);
+  if (row.tester_id !== caller.userId && !administers(caller, row.organization_id))
+    throw new Failure('forbidden', 'Only its tester and admins change a testing session.');
+  requireVersion(expected, row.version);
+  return { row, view };
+}
+
+/** @throws Failure `conflict` where a session cannot run again */
+async function requireRoom(
+  tx: Transaction,
+  act: Act,
+  { assessment_id: assessmentId, tester_id: testerId }: { assessment_id: number; tester_id: number },
+): Promise<void> {
+  const assessment = await tx
+    .selectFrom('assessments')
+    .select('state')
+    .where('id', '=', assessmentId)
+    .modifyEnd(holdingRows(tx))
+    .executeTakeFirstOrThrow();
+  requireActive(assessment);
+  await endOverdueSessions(tx, act, { testerId, assessmentId });
+  const running = await tx
+    .selectFrom('testing_sessions')
+    .select('id')
+    .where('tester_id', '=', testerId)
+    .where('assessment_id', '=', assessmentId)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst();
+  if (running !== undefined) throw oneRuns();
+}

@@ -1,0 +1,226 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { prepareInsertGroups } from '../../db/bulk-insert.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { eachList, nameKey } from '../../db/dialect-sql.ts';
+import { recordChanges } from '../audit/record-event.ts';
+import { Failure, type Fault, invalid, missing } from '../shared/errors.ts';
+import { nameFault } from '../shared/names.ts';
+import { digestOf, MAX_PAIRS_TOLD } from './tag-assets.ts';
+import { reachOfCaller } from '../shared/visibility.ts';
+import {
+  areWithin,
+  assetsWithin,
+  type Entity,
+  findOwner,
+  type Owner,
+  requireAssets,
+  type TagAct,
+} from './asset-tag-access.ts';
+
+export interface NewAssetTag {
+  name: string;
+  /** The uids of the assets that get it. */
+  assets?: readonly string[];
+}
+
+export interface AssetTag {
+  uid: string;
+  name: string;
+  orgUid: string;
+  /** The uids of the assets that have it. */
+  assets: string[];
+}
+
+/** Of new tags, which nothing is attached to yet: a group a tag, and an organization whose assets it gets. */
+const insertTaggings = prepareInsertGroups(
+  'asset_taggings',
+  { tag_id: 'int', organization_id: 'int', owner_id: 'int', group_id: 'int' },
+  { column: 'asset_id', kind: 'int' },
+);
+
+const newTagUid = () => randomBytes(6).toString('hex');
+
+/** What becomes of a request for new tags, worked out. */
+export interface AssetTagPlan {
+  owner: Owner;
+  tags: readonly PlannedTag[];
+  /** Of all assets that get one of the tags, ascending. */
+  assetIds: readonly number[];
+}
+
+interface PlannedTag {
+  uid: string;
+  name: string;
+  /** The uids of its assets, each once. */
+  assets: string[];
+  /** The ids of these by their organization, of which a group of organizations has several. */
+  ids: ReadonlyMap<number, number[]>;
+  /** What the audit log has of it. */
+  told: object;
+}
+
+/**
+ * Works out what new tags are and what they are attached to. Done before the unit of work that makes them, it does not
+ * keep others from writing.
+ * @param tagUids of the tags, in their order; each of its own where one is absent
+ * @throws Failure `invalid` for a bad or repeated name and for an unknown asset, `missing` for the organization
+ */
+export async function planAssetTags(
+  db: Reader,
+  { actor: caller, accepted }: TagAct,
+  orgUid: string,
+  newTags: readonly NewAssetTag[],
+  tagUids: readonly string[] = [],
+): Promise<AssetTagPlan> {
+  refuseBadNames(newTags);
+  const reach = reachOfCaller(caller, accepted);
+  const owner = await findOwner(db, caller, reach, orgUid);
+  if (owner === undefined) throw missing('organization');
+  const wanted = newTags.map(({ assets: uids = [] }) => uids);
+  const assets = await assetsWithin(db, caller, reach, owner, wanted.flat());
+  requireAssets(
+    assets,
+    wanted.map((uids, tag) => ({ uids, property: (index) => `tags.${tag}.assets.${index}` })),
+  );
+  const unique = wanted.map((uids) => [...new Set(uids)]);
+  const pairs = unique.reduce((sum, uids) => sum + uids.length, 0);
+  return {
+    owner,
+    tags: newTags.map(({ name }, index): PlannedTag => {
+      const uids = unique[index] ?? [];
+      return {
+        uid: tagUids[index] ?? newTagUid(),
+        name: name.trim(),
+        assets: uids,
+        ids: byOrganization(uids, assets),
+        told: { name: name.trim(), ...entitiesTold(uids, pairs) },
+      };
+    }),
+    assetIds: Array.from(assets.values(), ({ id }) => id).sort((one, other) => one - other),
+  };
+}
+
+/** @returns whether the caller reaches all that was planned with, still */
+async function holds(
+  tx: Transaction,
+  { actor: caller, accepted }: TagAct,
+  orgUid: string,
+  { owner, assetIds }: AssetTagPlan,
+): Promise<boolean> {
+  const reach = reachOfCaller(caller, accepted);
+  const found = await findOwner(tx, caller, reach, orgUid);
+  return found?.id === owner.id && (await areWithin(tx, caller, reach, owner, assetIds));
+}
+
+/**
+ * Creates tags under an organization or a group of organizations, and attaches them; all or nothing.
+ * @param plan what `planAssetTags` makes of the same; one that no longer holds is made again
+ * @returns the tags in the order given
+ * @throws Failure what `planAssetTags` throws, `conflict` for a name that exists
+ */
+export async function createAssetTags(
+  tx: Transaction,
+  act: TagAct,
+  orgUid: string,
+  newTags: readonly NewAssetTag[],
+  plan?: AssetTagPlan,
+): Promise<AssetTag[]> {
+  const { owner, tags } =
+    plan !== undefined && (await holds(tx, act, orgUid, plan))
+      ? plan
+      : await planAssetTags(tx, act, orgUid, newTags);
+  const created = await insertTags(
+    tx,
+    tags.map(({ uid, name }) => ({ uid, organization_id: owner.id, name, name_key: nameKey(name) })),
+  );
+  const ids = new Map(created.map((tag) => [tag.uid, tag.id]));
+  const taken = tags.findIndex(({ uid }) => !ids.has(uid));
+  const name = tags[taken]?.name;
+  if (name !== undefined) {
+    throw new Failure('conflict', `A tag named "${name}" exists already in this organization.`, [
+      { property: `tags.${taken}.name`, message: 'exists already', value: name },
+    ]);
+  }
+
+  await insertTaggings(
+    tx,
+    tags.flatMap((tag) =>
+      [...tag.ids].map(([organization, numbers]) => ({
+        common: [
+          ids.get(tag.uid) as number,
+          organization,
+          owner.id,
+          owner.id === organization ? null : owner.id,
+        ],
+        numbers,
+      })),
+    ),
+  );
+  await recordChanges(
+    tx,
+    tags.map(({ uid, told }) => ({
+      act,
+      change: {
+        action: 'asset-tag.create',
+        object: ['asset-tag', uid],
+        organizationId: owner.id,
+        before: null,
+        after: told,
+      },
+    })),
+  );
+  return tags.map((tag) => ({ uid: tag.uid, name: tag.name, orgUid, assets: tag.assets }));
+}
+
+interface NewRow {
+  uid: string;
+  organization_id: number;
+  name: string;
+  name_key: string;
+}
+
+/** @returns the tags whose names nobody has */
+async function insertTags(tx: Transaction, rows: readonly NewRow[]): Promise<{ id: number; uid: string }[]> {
+  const values = rows.map((row) => [row.uid, row.organization_id, row.name, row.name_key]);
+  const inserted = await sql<{ id: number; uid: string }>`
+    insert into asset_tags (uid, organization_id, name, name_key)
+    select value ->> 0, cast(value ->> 1 as bigint), value ->> 2, value ->> 3 from ${eachList(tx, values)} where true
+    on conflict (organization_id, name_key) do nothing returning id, uid`.execute(tx);
+  return inserted.rows;
+}
+
+/** @returns the ids of assets by their organization, of which a group of organizations has several */
+function byOrganization(
+  uids: readonly string[],
+  assets: ReadonlyMap<string, Entity>,
+): ReadonlyMap<number, number[]> {
+  const organizations = new Map<number, number[]>();
+  for (const uid of uids) {
+    const { id, organization_id: organization } = assets.get(uid) as Entity;
+    const ids = organizations.get(organization);
+    if (ids === undefined) organizations.set(organization, [id]);
+    else ids.push(id);
+  }
+  return organizations;
+}
+
+/** The entities of one tag as the audit log has them; where the request has many pairs, their number and a digest. */
+function entitiesTold(uids: readonly string[], pairs: number): object {
+  if (pairs <= MAX_PAIRS_TOLD || uids.length === 0) return { entities: uids };
+  return { entities: digestOf(uids.map((uid) => `${uid}\n`)) };
+}
+
+function refuseBadNames(tags: readonly NewAssetTag[]): void {
+  const seen = new Set<string>();
+  const faults = tags.flatMap(({ name }, index): Fault[] => {
+    const property = `tags.${index}.name`;
+    const fault = nameFault(property, name);
+    if (fault !== undefined) return [fault];
+    const key = nameKey(name);
+    if (seen.has(key)) return [{ property, message: 'is in the request more than once', value: name }];
+    seen.add(key);
+    return [];
+  });
+  if (faults.length > 0) throw invalid(faults);
+}

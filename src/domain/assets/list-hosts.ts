@@ -1,0 +1,28 @@
+import type { Reader } from '../../db/engine.ts';
+import { hostsByAddress, openPortCounts } from './scans/queries.ts';
+
+/** A host asset, as a command lists it after a scan. */
+export interface ListedHost {
+  uid: string;
+  address: string;
+  openPorts: number;
+}
+
+/**
+ * @param addresses of hosts, each once
+ * @returns those that are assets of the organization, as they are now, in the order of their addresses
+ */
+export async function listHosts(
+  db: Reader,
+  organizationId: number,
+  addresses: readonly string[],
+): Promise<ListedHost[]> {
+  const found = await hostsByAddress(db, { organization: organizationId, addresses });
+  const counted = await openPortCounts(db, { ids: found.map(({ id }) => id), state: 'open' });
+  const counts = new Map(counted.map(({ id, ports }) => [id, ports]));
+  const hosts = new Map(found.map((host) => [host.address, host]));
+  return addresses.flatMap((address) => {
+    const host = hosts.get(address);
+    return host === undefined ? [] : [{ uid: host.uid, address, openPorts: counts.get(host.id) ?? 0 }];
+  });
+}

@@ -1,0 +1,263 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Caller } from '../../auth/callers.ts';
+import { ASSET_READ_SCOPES } from '../../auth/scopes.ts';
+import type { Reader } from '../../db/engine.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import type { ASSET_TYPES, CRITICALITIES, WRITERS } from './asset-enums.ts';
+import { grouped } from '../shared/group-by.ts';
+import type { Reading } from '../lists/filters.ts';
+import { missing } from '../shared/errors.ts';
+import {
+  assetWithin,
+  type CallerReach,
+  listingWithin,
+  reachOfAccount,
+  reachOfCaller,
+  type ReachParameters,
+  reachParameters,
+} from '../shared/visibility.ts';
+
+/** A listing that an asset is in. */
+export interface AssetListing {
+  uid: string;
+  scopeRules: string[];
+}
+
+/** An asset as its readers see it; times are milliseconds since 1970. */
+export interface Asset {
+  id: number;
+  uid: string;
+  organizationUid: string;
+  type: (typeof ASSET_TYPES)[number];
+  name: string;
+  location: string;
+  description: string;
+  criticality: (typeof CRITICALITIES)[number];
+  writableBy: (typeof WRITERS)[number];
+  /** Those that the reader reaches. */
+  listings: AssetListing[];
+  tags: { uid: string; name: string }[];
+  openPorts: number;
+  /** Not closed, and reached by the reader. */
+  openVulnerabilities: number;
+  /** `null` for what no scan saw. */
+  firstSeen: number | null;
+  lastSeen: number | null;
+  createdAt: number;
+  updatedAt: number;
+  version: number;
+}
+
+/** What a list of assets holds of each one's listings and tags. */
+export const MAX_LISTED = 100;
+
+/** The columns that `completeAssets` makes assets of. */
+export const ASSET_COLUMNS = [
+  'assets.id',
+  'assets.uid',
+  'assets.organization_id',
+  'assets.type',
+  'assets.name',
+  'assets.location',
+  'assets.description',
+  'assets.criticality',
+  'assets.writable_by',
+  'assets.open_vulnerabilities',
+  'assets.first_seen',
+  'assets.last_seen',
+  'assets.created_at',
+  'assets.updated_at',
+  'assets.version',
+] as const;
+
+export interface AssetRow {
+  id: number;
+  uid: string;
+  organization_id: number;
+  type: string;
+  name: string;
+  location: string;
+  description: string;
+  criticality: string;
+  writable_by: string;
+  open_vulnerabilities: number;
+  first_seen: number | null;
+  last_seen: number | null;
+  created_at: number;
+  updated_at: number;
+  version: number;
+}
+
+/** @returns what the scopes of a reader open */
+export const readersReach = (caller: Caller): CallerReach => reachOfCaller(caller, ASSET_READ_SCOPES);
+
+/**
+ * Operation 76.
+ * @throws Failure `missing` for one that the reader does not reach
+ */
+export async function readAsset(reading: Reading, uid: string): Promise<Asset> {
+  const { db, caller } = reading;
+  const row = ASSET_UID.test(uid)
+    ? await db
+        .selectFrom('assets')
+        .select(ASSET_COLUMNS)
+        .where('assets.uid', '=', uid)
+        .where(assetWithin(readersReach(caller), reachParameters(caller)))
+        .executeTakeFirst()
+    : undefined;
+  if (row === undefined) throw missing('asset');
+  const [asset] = await completeAssets(reading, [row]);
+  return asset as Asset;
+}
+
+export const ASSET_UID = /^[0-9a-f]{24}$/;
+
+/**
+ * Reads what belongs to assets, for all of them at once.
+ * @param most how many listings and tags of each are told; absent, all
+ */
+export async function completeAssets(
+  { db, caller }: Pick<Reading, 'db' | 'caller'>,
+  rows: readonly AssetRow[],
+  most = Number.MAX_SAFE_INTEGER,
+): Promise<Asset[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ id }) => id);
+  const reach = readersReach(caller);
+  const p = reachParameters(caller);
+  const [organizations, listings, tags, ports, vulnerabilities] = await Promise.all([
+    organizationUids(db, [...new Set(rows.map((row) => row.organization_id))]),
+    listingsOf(db, ids, most, reach, p),
+    tagsOf(db, ids, most),
+    openPortsOf(db, ids),
+    reachesAllVulnerabilities(caller) ? undefined : openVulnerabilitiesOf(db, caller, ids),
+  ]);
+  return rows.map((row): Asset => ({
+    id: row.id,
+    uid: row.uid,
+    organizationUid: organizations.get(row.organization_id) ?? '',
+    // The table holds no others.
+    type: row.type as Asset['type'],
+    name: row.name,
+    location: row.location,
+    description: row.description,
+    criticality: row.criticality as Asset['criticality'],
+    writableBy: row.writable_by as Asset['writableBy'],
+    listings: listings.get(row.id) ?? [],
+    tags: tags.get(row.id) ?? [],
+    openPorts: row.type === 'host' ? (ports.get(row.id) ?? 0) : 0,
+    openVulnerabilities:
+      vulnerabilities === undefined ? row.open_vulnerabilities : (vulnerabilities.get(row.id) ?? 0),
+    firstSeen: row.first_seen,
+    lastSeen: row.last_seen,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    version: row.version,
+  }));
+}
+
+async function organizationUids(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  const rows = await db
+    .selectFrom('organizations')
+    .select(['id', 'uid'])
+    .where((eb) => isOneOf(db, eb.ref('id'), ids))
+    .execute();
+  return new Map(rows.map(({ id, uid }) => [id, uid]));
+}
+
+async function listingsOf(
+  db: Reader,
+  ids: readonly number[],
+  most: number,
+  reach: CallerReach,
+  p: ReachParameters,
+): Promise<ReadonlyMap<number, AssetListing[]>> {
+  const found = sql<ListingRow>`select listing_assets.asset_id, assessments.uid, listing_assets.scope_rules,
+      row_number() over (partition by listing_assets.asset_id order by assessments.uid) as place
+    from listing_assets join assessments on assessments.id = listing_assets.assessment_id
+    where ${isOneOf(db, sql.ref<number>('listing_assets.asset_id'), ids)} and ${listingWithin(reach, p)}`;
+  const rows = await firstOfEach(db, found, most);
+  return grouped(rows, assetOf, ({ uid, scope_rules }) => ({
+    uid,
+    scopeRules: JSON.parse(scope_rules) as string[],
+  }));
+}
+
+const assetOf = (row: OfAsset): number => row.asset_id;
+
+interface OfAsset {
+  asset_id: number;
+}
+
+interface ListingRow extends OfAsset {
+  uid: string;
+  scope_rules: string;
+}
+
+interface TagRow extends OfAsset {
+  uid: string;
+  name: string;
+}
+
+async function tagsOf(
+  db: Reader,
+  ids: readonly number[],
+  most: number,
+): Promise<ReadonlyMap<number, { uid: string; name: string }[]>> {
+  const found = sql<TagRow>`select asset_taggings.asset_id, asset_tags.uid, asset_tags.name,
+      row_number() over (partition by asset_taggings.asset_id order by asset_tags.name, asset_tags.id) as place
+    from asset_taggings join asset_tags on asset_tags.id = asset_taggings.tag_id
+    where ${isOneOf(db, sql.ref<number>('asset_taggings.asset_id'), ids)}`;
+  return grouped(await firstOfEach(db, found, most), assetOf, ({ uid, name }) => ({ uid, name }));
+}
+
+async function firstOfEach<R>(
+  db: Reader,
+  found: RawBuilder<R>,
+  most = Number.MAX_SAFE_INTEGER,
+): Promise<R[]> {
+  const { rows } = await sql<R>`select * from (${found}) as found
+    where place <= ${most} order by asset_id, place`.execute(db);
+  return rows;
+}
+
+async function openPortsOf(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
+  const rows = await db
+    .selectFrom('port_counts')
+    .select(['asset_id', 'ports'])
+    .where((eb) => isOneOf(db, eb.ref('asset_id'), ids))
+    .where('observed_state', '=', 'open')
+    .execute();
+  return new Map(rows.map(({ asset_id, ports }) => [asset_id, ports]));
+}
+
+/** Whether a reader reaches every vulnerability of the assets that they reach. */
+export function reachesAllVulnerabilities(caller: Caller): boolean {
+  return caller.staff || caller.admin;
+}
+
+/** The vulnerabilities of an asset that are not closed, and that a reader reaches who does not reach all. */
+function openVulnerabilities(caller: Caller): RawBuilder<unknown> {
+  return sql`from vulnerability_assets
+    join vulnerabilities on vulnerabilities.id = vulnerability_assets.vulnerability_id
+    join assessments on assessments.id = vulnerabilities.assessment_id
+    where vulnerabilities.closed_at is null
+      and ${listingWithin(reachOfAccount(caller), reachParameters(caller))}`;
+}
+
+/** @returns the number of those of the row of `assets` that stands around it */
+export function openVulnerabilityCount(caller: Caller): RawBuilder<number> {
+  return sql<number>`(select count(*) ${openVulnerabilities(caller)} and vulnerability_assets.asset_id = assets.id)`;
+}
+
+async function openVulnerabilitiesOf(
+  db: Reader,
+  caller: Caller,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const { rows } = await sql<{ asset_id: number; count: number }>`
+    select vulnerability_assets.asset_id, count(*) as count ${openVulnerabilities(caller)}
+      and ${isOneOf(db, sql.ref<number>('vulnerability_assets.asset_id'), ids)}
+    group by vulnerability_assets.asset_id`.execute(db);
+  return new Map(rows.map(({ asset_id, count }) => [asset_id, count]));
+}

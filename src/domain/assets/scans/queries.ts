@@ -1,0 +1,195 @@
+import { type SqlBool, sql } from 'kysely';
+import { prepareInsert, type Row } from '../../../db/bulk-insert.ts';
+import type { Transaction } from '../../../db/engine.ts';
+import { eachPair, isOneOf } from '../../../db/dialect-sql.ts';
+import { prepare, prepareUnread } from '../../../db/prepared-queries.ts';
+import type { PortTable } from '../../../db/schema/assets.ts';
+import { holdAssets, type Port } from '../ports.ts';
+
+/** A host asset that is there when a scan comes. */
+export interface KnownHost {
+  id: number;
+  uid: string;
+  address: string;
+  import_id: number | null;
+}
+
+/** Those of some assets that an assessment lists. */
+export const listedAssets = prepare<{ assessment: number; ids: readonly number[] }, { asset_id: number }>(
+  (db, p) =>
+    db
+      .selectFrom('listing_assets')
+      .select('asset_id')
+      .where('assessment_id', '=', p.assessment)
+      .where((eb) => isOneOf(db, eb.ref('asset_id'), p.ids)),
+);
+
+/** Remembers when scans saw assets. @param seen ids and milliseconds since 1970, each asset once */
+export async function noteAssetsSeen(tx: Transaction, seen: readonly (readonly number[])[]): Promise<void> {
+  if (seen.length > 0) await widenSeen(tx, { seen: JSON.stringify(seen) });
+}
+
+const widenSeen = prepareUnread<{ seen: string }>((tx, p) =>
+  tx
+    .updateTable('assets')
+    .from(eachPair(tx, p.seen).as('item'))
+    .set({
+      first_seen: sql`case when first_seen < other then first_seen else other end`,
+      last_seen: sql`case when last_seen > other then last_seen else other end`,
+    })
+    .whereRef('assets.id', '=', sql.ref('one'))
+    .where(sql<SqlBool>`(first_seen is null or other < first_seen or other > last_seen)`),
+);
+
+const PORT_COLUMNS = {
+  asset_id: 'int',
+  protocol: 'text',
+  number: 'int',
+  observed_state: 'text',
+  service_name: 'text',
+  service_banner: 'text',
+  product_name: 'text',
+  product_version: 'text',
+  cpe: 'text',
+  first_seen: 'int',
+  last_seen: 'int',
+} as const;
+
+/** The columns between whose port it is and when it was seen. */
+export const PORT_FACTS = Object.keys(PORT_COLUMNS).slice(1, -2);
+
+/** @returns the values of `PORT_COLUMNS` */
+export function portRowOf(assetId: number, port: Port): Row {
+  return [
+    assetId,
+    port.protocol,
+    port.number,
+    port.observed_state,
+    port.service_name,
+    port.service_banner,
+    port.product_name,
+    port.product_version,
+    port.cpe,
+    port.first_seen,
+    port.last_seen,
+  ];
+}
+
+export const hostsByAddress = prepare<{ organization: number; addresses: readonly string[] }, KnownHost>(
+  (db, p) =>
+    db
+      .selectFrom('assets')
+      .select(['id', 'uid', 'location as address', 'import_id'])
+      .where('organization_id', '=', p.organization)
+      .where('type', '=', sql.lit('host'))
+      .where((eb) => isOneOf(db, eb.ref('location'), p.addresses)),
+);
+
+const portsOfAssets = prepare<{ ids: readonly number[] }, PortTable>((db, p) =>
+  db
+    .selectFrom('ports')
+    .selectAll()
+    .where((eb) => isOneOf(db, eb.ref('asset_id'), p.ids)),
+);
+
+const portsInRange = prepare<{ id: number; first: number; last: number }, PortTable>((db, p) =>
+  db
+    .selectFrom('ports')
+    .selectAll()
+    .where('asset_id', '=', p.id)
+    .where('number', '>=', p.first)
+    .where('number', '<=', p.last),
+);
+
+/** Those of some hosts of which more than so many ports are known. */
+export const hostsWithManyPorts = prepare<{ ids: readonly number[]; most: number }, { id: number }>((db, p) =>
+  db
+    .selectFrom('port_counts')
+    .select('asset_id as id')
+    .where((eb) => isOneOf(db, eb.ref('asset_id'), p.ids))
+    .groupBy('asset_id')
+    .having(({ fn }) => fn.sum('ports'), '>', p.most),
+);
+
+export const openPortCounts = prepare<
+  { ids: readonly number[]; state: string },
+  { id: number; ports: number }
+>((db, p) =>
+  db
+    .selectFrom('port_counts')
+    .select(['asset_id as id', 'ports'])
+    .where('observed_state', '=', p.state)
+    .where((eb) => isOneOf(db, eb.ref('asset_id'), p.ids)),
+);
+
+export const insertAssets = prepareInsert(
+  'assets',
+  {
+    uid: 'text',
+    organization_id: 'int',
+    type: 'text',
+    location: 'text',
+    name: 'text',
+    description: 'text',
+    location_key: 'text',
+    name_key: 'text',
+    address_key: 'text',
+    first_seen: 'int',
+    last_seen: 'int',
+    created_at: 'int',
+    updated_at: 'int',
+    import_id: 'int',
+  },
+  'on conflict (organization_id, type, location) do nothing',
+);
+
+export const insertCounts = prepareInsert('port_counts', {
+  asset_id: 'int',
+  observed_state: 'text',
+  ports: 'int',
+});
+
+/** A port that is known comes with everything that is to be known of it. */
+export const insertPorts = prepareInsert(
+  'ports',
+  PORT_COLUMNS,
+  `on conflict (asset_id, number, protocol) do update set
+    observed_state = excluded.observed_state,
+    service_name = excluded.service_name,
+    service_banner = excluded.service_banner,
+    product_name = excluded.product_name,
+    product_version = excluded.product_version,
+    cpe = excluded.cpe,
+    first_seen = excluded.first_seen,
+    last_seen = excluded.last_seen`,
+);
+
+/** Numbers of ports from the first to the last, both included. */
+export interface PortNumbers {
+  first: number;
+  last: number;
+}
+
+/**
+ * @param numbers of which ports of one host; of all of them unless told
+ * @returns the ports of hosts by the id of the asset, which nobody else changes before this unit of work ends
+ */
+export async function lockedPorts(
+  tx: Transaction,
+  ids: readonly number[],
+  numbers?: PortNumbers,
+): Promise<Map<number, Port[]>> {
+  const ports = new Map<number, Port[]>();
+  const [one] = ids;
+  if (one === undefined) return ports;
+  await holdAssets(tx, { ids });
+  const rows = await (numbers === undefined
+    ? portsOfAssets(tx, { ids })
+    : portsInRange(tx, { id: one, ...numbers }));
+  for (const { asset_id, ...port } of rows) {
+    const list = ports.get(asset_id);
+    if (list === undefined) ports.set(asset_id, [port]);
+    else list.push(port);
+  }
+  return ports;
+}

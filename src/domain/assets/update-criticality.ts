@@ -1,0 +1,121 @@
+import type { Act, Caller } from '../../auth/callers.ts';
+import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
+import { piecesOf } from '../../db/bulk-insert.ts';
+import { type Transaction, WriteConflict } from '../../db/engine.ts';
+import { isOneOf, unindexed } from '../../db/dialect-sql.ts';
+import { prepare, prepareChange } from '../../db/prepared-queries.ts';
+import type { CRITICALITIES } from './asset-enums.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { invalid } from '../shared/errors.ts';
+import {
+  assetWithin,
+  organizationWithin,
+  perReach,
+  reachOfCaller,
+  reachParameters,
+  type ReachParameters,
+} from '../shared/visibility.ts';
+
+export type Criticality = (typeof CRITICALITIES)[number];
+
+const reachableOrganization = perReach((reach) =>
+  prepare<ReachParameters & { uid: string }, { id: number }>((db, p) =>
+    db
+      .selectFrom('organizations')
+      .select('id')
+      .where('uid', '=', p.uid)
+      .where('kind', '=', 'organization')
+      .where(organizationWithin(reach, p)),
+  ),
+);
+
+const assetsToChange = perReach((reach) =>
+  prepare<
+    ReachParameters & { organization: number; uids: readonly string[]; criticality: Criticality },
+    { id: number; uid: string; criticality: string }
+  >((db, p) =>
+    db
+      .selectFrom('assets')
+      .select(['assets.id', 'assets.uid', 'assets.criticality'])
+      .where((eb) => isOneOf(db, eb.ref('assets.uid'), p.uids))
+      .where((eb) => eb(unindexed(eb.ref('assets.organization_id')), '=', p.organization))
+      .where('assets.criticality', '<>', p.criticality)
+      .where(assetWithin(reach, p)),
+  ),
+);
+
+const setCriticality = prepareChange<{
+  ids: readonly number[];
+  previous: string;
+  criticality: Criticality;
+  now: number;
+}>((tx, p) =>
+  tx
+    .updateTable('assets')
+    .set((eb) => ({ criticality: p.criticality, updated_at: p.now, version: eb('version', '+', 1) }))
+    .where((eb) => isOneOf(tx, eb.ref('id'), p.ids))
+    .where('criticality', '=', p.previous),
+);
+
+/**
+ * Operation 10: sets the criticality of assets of one organization. Assets that are unknown, of another organization
+ * or out of the caller's reach are ignored.
+ * @returns how many assets have another criticality now than before
+ * @throws Failure `invalid` for an organization that is unknown or out of reach, WriteConflict when someone else
+ *   changed the same assets meanwhile
+ */
+export async function updateCriticality(
+  tx: Transaction,
+  act: Act<Caller>,
+  {
+    organizationUid,
+    criticality,
+    assetUids,
+  }: { organizationUid: string; criticality: Criticality; assetUids: readonly string[] },
+): Promise<number> {
+  const { actor: caller, now } = act;
+  const reach = reachOfCaller(caller, ASSET_WRITE_SCOPES);
+  const parameters = reachParameters(caller);
+  const [organization] = await reachableOrganization(reach)(tx, { ...parameters, uid: organizationUid });
+  if (organization === undefined) {
+    throw invalid({
+      property: 'organizationUid',
+      message: 'is not the uid of an organization that you can reach',
+      value: organizationUid,
+    });
+  }
+  const assets = [];
+  for (const uids of piecesOf([...new Set(assetUids)]))
+    assets.push(
+      ...(await assetsToChange(reach)(tx, {
+        ...parameters,
+        organization: organization.id,
+        uids,
+        criticality,
+      })),
+    );
+  if (assets.length === 0) return 0;
+
+  const byPrevious = new Map<string, { ids: number[]; uids: string[] }>();
+  for (const asset of assets) {
+    let same = byPrevious.get(asset.criticality);
+    if (same === undefined) byPrevious.set(asset.criticality, (same = { ids: [], uids: [] }));
+    same.ids.push(asset.id);
+    same.uids.push(asset.uid);
+  }
+  for (const [previous, { ids }] of byPrevious) {
+    let changed = 0;
+    for (const some of piecesOf(ids))
+      changed += await setCriticality(tx, { ids: some, previous, criticality, now });
+    // Only what the audit log tells may be replaced.
+    if (changed !== ids.length) throw new WriteConflict('The assets are being changed by someone else.');
+  }
+  await recordChange(tx, act, {
+    action: 'asset.criticality',
+    object: ['organization', organizationUid],
+    organizationId: organization.id,
+    before: Object.fromEntries([...byPrevious].map(([previous, { uids }]) => [previous, uids])),
+    after: { criticality },
+  });
+  return assets.length;
+}

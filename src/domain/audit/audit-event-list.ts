@@ -1,0 +1,173 @@
+import { sql, type SqlBool } from 'kysely';
+import type { Caller } from '../../auth/callers.ts';
+import type { Reader } from '../../db/engine.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import { STAFF_OBJECT_TYPES } from './actions.ts';
+import { Failure } from '../shared/errors.ts';
+import { type Filter, since, textsIn, until } from '../lists/filters.ts';
+import { defineList } from '../lists/define-list.ts';
+import { belongsToOrganization, reachOfAccount, reachParameters } from '../shared/visibility.ts';
+
+/** What was changed or refused, as the API tells of it. */
+export interface AuditEvent {
+  id: number;
+  at: number;
+  action: string;
+  objectType: string;
+  objectId: string | null;
+  /** `null` for what is of no organization. */
+  organizationUid: string | null;
+  actorKind: string;
+  userId: number | null;
+  /** `null` for nobody, and for who is gone. */
+  email: string | null;
+  credentialId: string | null;
+  address: string | null;
+  requestId: string | null;
+  before: unknown;
+  after: unknown;
+}
+
+/** Events of a piece: what is told of a change may be long. */
+const PIECE = 50;
+/** Bytes of `before` and `after` that are read at once. */
+const BYTES_AT_ONCE = 256 * 1024;
+
+/**
+ * The audit log of the organizations that the caller administers (operation 60). What is of no organization, and what
+ * strangers did, is told to staff alone who are assigned to none.
+ */
+export const auditEventList = defineList({
+  name: 'audit-events',
+  rows: ({ db, caller }) =>
+    db
+      .selectFrom('events')
+      .leftJoin('organizations', 'organizations.id', 'events.organization_id')
+      .leftJoin('users', 'users.id', 'events.user_id')
+      .select([
+        'events.id',
+        'events.at',
+        'events.action',
+        'events.object_type',
+        'events.object_id',
+        'organizations.uid as organization_uid',
+        'events.actor_kind',
+        'events.user_id',
+        'users.email',
+        'events.credential_id',
+        'events.address',
+        'events.request_id',
+        sql<number>`coalesce(octet_length(events.before), 0) + coalesce(octet_length(events.after), 0)`.as(
+          'bytes',
+        ),
+      ])
+      .where((eb) =>
+        eb.and([
+          belongsToOrganization(
+            reachOfAccount(caller),
+            eb.ref('events.organization_id'),
+            reachParameters(caller),
+          ),
+          ...(reachesAll(caller)
+            ? []
+            : [eb('events.organization_id', 'is not', null), eb('events.actor_kind', '<>', 'stranger')]),
+          ...(caller.staff ? [] : [eb('events.object_type', 'not in', STAFF_OBJECT_TYPES)]),
+        ]),
+      ),
+  id: 'events.id',
+  organization: 'events.organization_id',
+  filters: {
+    action: textsIn('events.action'),
+    objectType: is('events.object_type'),
+    objectId: is('events.object_id'),
+    userId: {
+      kind: 'integers',
+      where: (_reading, [id = -1]) => sql<SqlBool>`events.user_id = ${id}`,
+    },
+    requestId: is('events.request_id'),
+    since: since('events.at'),
+    until: until('events.at'),
+  },
+  orders: { at: { by: 'events.at', type: 'integer' } },
+  descendingIds: true,
+  piece: PIECE,
+  async items({ db }, rows): Promise<AuditEvent[]> {
+    const details = await detailsOf(db, rows);
+    return rows.map((row) => ({
+      id: row.id,
+      at: row.at,
+      action: row.action,
+      objectType: row.object_type,
+      objectId: row.object_id,
+      organizationUid: row.organization_uid,
+      actorKind: row.actor_kind,
+      userId: row.user_id,
+      email: row.email,
+      credentialId: row.credential_id,
+      address: row.address,
+      requestId: row.request_id,
+      before: details.get(row.id)?.before ?? null,
+      after: details.get(row.id)?.after ?? null,
+    }));
+  },
+});
+
+/** One value, which an index finds where a list of one would be walked to. */
+function is(column: string): Filter<'texts'> {
+  return {
+    kind: 'texts',
+    where: (_reading, [value]) =>
+      value === undefined ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${sql.ref(column)} = ${value}`,
+  };
+}
+
+function reachesAll({ staff, assigned }: Caller): boolean {
+  return staff && assigned === null;
+}
+
+/** @throws Failure `forbidden` for who is no admin */
+export function requireAuditor({ admin }: Caller): void {
+  if (!admin) throw new Failure('forbidden', 'Only admins read the audit log.');
+}
+
+interface Details {
+  before: unknown;
+  after: unknown;
+}
+
+/** Reads what events tell, so few at once that nothing else waits for long. */
+async function detailsOf(
+  db: Reader,
+  rows: readonly { id: number; bytes: number }[],
+): Promise<ReadonlyMap<number, Details>> {
+  const details = new Map<number, Details>();
+  for (const ids of batchesOf(rows)) {
+    // What waits in the event loop goes first.
+    if (details.size > 0) await new Promise((resolve) => setImmediate(resolve));
+    const found = await db
+      .selectFrom('events')
+      .select(['id', 'before', 'after'])
+      .where(({ ref }) => isOneOf(db, ref('id'), ids))
+      .execute();
+    for (const { id, before, after } of found)
+      details.set(id, { before: parsed(before), after: parsed(after) });
+  }
+  return details;
+}
+
+function batchesOf(rows: readonly { id: number; bytes: number }[]): number[][] {
+  const batches: number[][] = [];
+  let room = 0;
+  for (const { id, bytes } of rows) {
+    if (bytes === 0) continue;
+    if (bytes > room || batches.length === 0) {
+      batches.push([]);
+      room = BYTES_AT_ONCE;
+    }
+    batches.at(-1)?.push(id);
+    room -= bytes;
+  }
+  return batches;
+}
+
+const parsed = (text: string | null): unknown => (text === null ? null : (JSON.parse(text) as unknown));

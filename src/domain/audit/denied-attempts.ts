@@ -1,0 +1,223 @@
+import { networkOf } from '../../auth/ip-addresses.ts';
+import type { Act } from '../../auth/callers.ts';
+import { prepareInsert } from '../../db/bulk-insert.ts';
+import type { Database, Reader, Transaction } from '../../db/engine.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import { prepare, prepareChange, prepareWrite } from '../../db/prepared-queries.ts';
+import { MORE_REFUSALS, type RefusedObject } from './actions.ts';
+import { EVENT_COLUMNS, eventText } from './record-event.ts';
+
+const MINUTE = 60_000;
+/** How long refusals wait in memory, so that a flood costs one unit of work in a while. */
+const FLUSH_MILLISECONDS = 1_000;
+/** Rows a minute, of all instances together; what is more is counted in one further row. */
+const MAX_ROWS = 999;
+/** Minutes that wait while the database is away; what is older is dropped. */
+const MAX_MINUTES = 5;
+
+/** What was refused, and what else there is to tell. */
+export type Refusal = RefusedObject & {
+  /** Of a stranger `null`: what organization they were after is told to its admins no more than who they are. */
+  organizationId: number | null;
+  details: unknown;
+};
+
+/** A database, and where what is refused is counted. */
+export interface RefusingDatabase {
+  db: Database;
+  refusals: Refusals;
+}
+
+/** What is told of the refusals that share a row: of what differs, `null`. */
+interface Told {
+  object_id: string | null;
+  organization_id: number | null;
+  user_id: number | null;
+  credential_id: string | null;
+  request_id: string | null;
+  after: string | null;
+}
+
+interface Waiting extends Told {
+  at: number;
+  action: string;
+  object_type: string;
+  actor_kind: string;
+  address: string | null;
+  count: number;
+}
+
+/** The refusals of a minute that wait. */
+interface Minute {
+  byKey: Map<string, Waiting>;
+  /** How many there were beyond what is told one by one. */
+  more: number;
+}
+
+const TOLD = ['object_id', 'organization_id', 'user_id', 'credential_id', 'request_id', 'after'] as const;
+
+const COLUMNS = { ...EVENT_COLUMNS, refusal: 'text', count: 'int' } as const;
+
+const addRefusals = prepareInsert(
+  'events',
+  COLUMNS,
+  `on conflict (refusal) where refusal is not null do update set count = events.count + excluded.count, ${TOLD.map(
+    (column) => `${column} = case when events.${column} = excluded.${column} then events.${column} end`,
+  ).join(
+    ', ',
+  )}, actor_kind = case when events.actor_kind = excluded.actor_kind then events.actor_kind else 'stranger' end`,
+);
+
+/** Whoever touches the row of the minute keeps other instances out until this unit of work is done. */
+const claimMinute = prepareWrite<{ minute: number; none: number }, { events: number }>((tx, p) =>
+  tx
+    .insertInto('refusal_minutes')
+    .values({ minute: p.minute, events: p.none })
+    .onConflict((conflict) => conflict.column('minute').doUpdateSet({ minute: p.minute }))
+    .returning('events'),
+);
+
+const setEvents = prepareChange<{ minute: number; events: number }>((tx, p) =>
+  tx.updateTable('refusal_minutes').set({ events: p.events }).where('minute', '=', p.minute),
+);
+
+const storedRefusals = prepare<{ keys: readonly string[] }, { refusal: string | null }>((db: Reader, p) =>
+  db
+    .selectFrom('events')
+    .select('refusal')
+    .where('refusal', 'is not', null)
+    .where((eb) => isOneOf(db, eb.ref('refusal'), p.keys)),
+);
+
+/**
+ * Counts what is refused to people who did not prove who they are: one row a minute, action and network, and a bounded
+ * number of rows a minute, however many instances there are (ADR 18). Refusals wait a second in memory, so whoever
+ * sends many costs the database no more than whoever sends one; a process that is killed forgets those of that second.
+ */
+export class Refusals {
+  readonly #db: Database;
+  readonly #minutes = new Map<number, Minute>();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Counts a refusal, and returns at once. */
+  record({ actor, now }: Act, { action, object, organizationId, details }: Refusal): void {
+    const address = actor.address === null ? null : networkOf(actor.address);
+    const waiting: Waiting = {
+      at: now,
+      action,
+      object_type: object[0],
+      object_id: object[1] === null ? null : String(object[1]),
+      organization_id: actor.kind === 'stranger' ? null : organizationId,
+      actor_kind: actor.kind,
+      user_id: actor.userId,
+      credential_id: actor.credentialId,
+      address,
+      request_id: actor.requestId,
+      after: eventText(details),
+      count: 1,
+    };
+    add(this.#minute(Math.floor(now / MINUTE)), `${action} ${address ?? ''}`, waiting);
+    this.#flushLater();
+  }
+
+  /** Writes what waits. What cannot be written now waits for the next time. */
+  flush(): Promise<void> {
+    this.#writing = this.#writing.catch(() => undefined).then(() => this.#write());
+    return this.#writing;
+  }
+
+  /** Writes what waits, if it can be. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.flush().catch(() => undefined);
+    clearTimeout(this.#timer);
+  }
+
+  #minute(number: number): Minute {
+    let minute = this.#minutes.get(number);
+    if (minute === undefined) {
+      this.#minutes.set(number, (minute = { byKey: new Map(), more: 0 }));
+      const [oldest] = this.#minutes.keys();
+      if (this.#minutes.size > MAX_MINUTES && oldest !== undefined) this.#minutes.delete(oldest);
+    }
+    return minute;
+  }
+
+  #flushLater(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.flush().catch(() => {
+        if (this.#minutes.size > 0) this.#flushLater();
+      });
+    }, FLUSH_MILLISECONDS).unref();
+  }
+
+  async #write(): Promise<void> {
+    for (const [number, minute] of this.#minutes) {
+      this.#minutes.delete(number);
+      try {
+        await this.#db.write((tx) => writeMinute(tx, number, minute));
+      } catch (error) {
+        const since = this.#minutes.get(number);
+        this.#minutes.set(number, minute);
+        if (since !== undefined) {
+          for (const [key, waiting] of since.byKey) add(minute, key, waiting);
+          minute.more += since.more;
+        }
+        throw error;
+      }
+    }
+  }
+}
+
+/** Adds a refusal to those of its minute; of those that share a row, what differs is not told. */
+function add(minute: Minute, key: string, refusal: Waiting): void {
+  const before = minute.byKey.get(key);
+  if (before !== undefined) {
+    before.count += refusal.count;
+    for (const column of TOLD) if (before[column] !== refusal[column]) before[column] = null;
+    if (before.actor_kind !== refusal.actor_kind) before.actor_kind = 'stranger';
+  } else if (minute.byKey.size < MAX_ROWS) minute.byKey.set(key, refusal);
+  else minute.more += refusal.count;
+}
+
+async function writeMinute(tx: Transaction, number: number, { byKey, more }: Minute): Promise<void> {
+  const [claimed] = await claimMinute(tx, { minute: number, none: 0 });
+  const events = claimed?.events ?? 0;
+  const keyed = [...byKey].map(([key, waiting]) => ({ ...waiting, refusal: `${number} ${key}` }));
+  const found = await storedRefusals(tx, { keys: keyed.map(({ refusal }) => refusal) });
+  const stored = new Set(found.map(({ refusal }) => refusal));
+  const fresh = keyed.filter(({ refusal }) => !stored.has(refusal));
+  const told = fresh.slice(0, MAX_ROWS - events);
+  const rest = fresh.slice(told.length).reduce((sum, { count }) => sum + count, more);
+  const rows = [...keyed.filter(({ refusal }) => stored.has(refusal)), ...told];
+  const names = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
+  await addRefusals(
+    tx,
+    [...rows, ...(rest === 0 ? [] : [remainder(number, rest)])].map((row) => names.map((name) => row[name])),
+  );
+  await setEvents(tx, { minute: number, events: events + told.length });
+}
+
+function remainder(minute: number, count: number) {
+  return {
+    refusal: `${minute} ${MORE_REFUSALS}`,
+    at: minute * MINUTE,
+    action: MORE_REFUSALS,
+    object_type: 'refusal',
+    object_id: null,
+    organization_id: null,
+    actor_kind: 'stranger',
+    user_id: null,
+    credential_id: null,
+    address: null,
+    request_id: null,
+    after: null,
+    count,
+  };
+}

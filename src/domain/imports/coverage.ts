@@ -1,0 +1,167 @@
+import { sql } from 'kysely';
+import type { Transaction } from '../../db/engine.ts';
+import { prepareInsert } from '../../db/bulk-insert.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import type { FindingsJob } from './import-types.ts';
+import { coversPorts, keepPortSets, nameOfPorts, portsNamed } from './port-sets.ts';
+import type { Cover } from './sighting.ts';
+
+/** What a report covers of one tool. */
+export interface Covered {
+  source: string;
+  covers: readonly Cover[];
+  /** Which ports of the hosts among them it looked at, as `textOfPorts` has them; empty for all. */
+  ports: string;
+  /** Whether hosts among them cover their sites as well. */
+  withSites: boolean;
+}
+
+/** A finding that a report may have covered. */
+export interface Coverable<Id> {
+  id: Id;
+  source: string;
+  cover: Cover | null;
+  /** Milliseconds since 1970. */
+  seenAt: number;
+}
+
+/** A whole report that covered a finding. */
+export interface Covering {
+  importId: number;
+  /** Its time, in milliseconds since 1970. */
+  coveredAt: number;
+}
+
+/**
+ * Finds what newer reports covered whole: they no longer had it, as it would be known else.
+ * @param importId of the report whose own coverage does not count
+ * @returns the newest by the id of the finding
+ */
+export async function coveredSince<Id>(
+  tx: Transaction,
+  { organizationId, assessment }: Pick<FindingsJob, 'organizationId'> & { assessment: { id: number } },
+  importId: number,
+  findings: readonly Coverable<Id>[],
+): Promise<ReadonlyMap<Id, Covering>> {
+  const keys = new Set<string>();
+  for (const { cover } of findings) for (const key of keysCovering(cover)) keys.add(key);
+  const covering = new Map<Id, Covering>();
+  if (keys.size === 0) return covering;
+  const rows = await tx
+    .selectFrom('import_coverage')
+    .select(['source', 'cover_key', 'ports', 'covered_at as coveredAt', 'import_id as importId'])
+    .where('assessment_id', '=', assessment.id)
+    .where((eb) => isOneOf(tx, eb.ref('cover_key'), [...keys]))
+    .where('import_id', '<>', importId)
+    .execute();
+  if (rows.length === 0) return covering;
+  const texts = await portsNamed(
+    tx,
+    organizationId,
+    rows.map((row) => row.ports),
+  );
+  const coverage = new Map<string, typeof rows>();
+  for (const row of rows) {
+    const key = `${row.source} ${row.cover_key}`;
+    coverage.set(key, [...(coverage.get(key) ?? []), row]);
+  }
+  for (const { id, source, cover, seenAt } of findings) {
+    for (const key of keysCovering(cover)) {
+      for (const { ports, coveredAt, importId: by } of coverage.get(`${source} ${key}`) ?? []) {
+        if (coveredAt <= Math.max(seenAt, covering.get(id)?.coveredAt ?? 0)) continue;
+        if (coversPorts(texts.get(ports) ?? ports, cover?.ports ?? ''))
+          covering.set(id, { importId: by, coveredAt });
+      }
+    }
+  }
+  return covering;
+}
+
+/** A target that is a host covers its sites as well, and is remembered as such. */
+function keysCovering(cover: Cover | null): string[] {
+  if (cover === null) return [];
+  return cover.host === null ? [cover.key] : [cover.key, targetKey(cover.host)];
+}
+
+/** What is remembered of a host that was covered with its sites. */
+const targetKey = (host: string): string => `target:${host}`;
+
+/** A column of the first when what comes is newer than what stands, else of the other. */
+const ofNewer = (column: string, first: string, other: string) =>
+  `case when excluded.covered_at > import_coverage.covered_at then ${first}.${column} else ${other}.${column} end`;
+
+const insertCoverage = prepareInsert(
+  'import_coverage',
+  {
+    organization_id: 'int',
+    assessment_id: 'int',
+    source: 'text',
+    cover_key: 'text',
+    ports: 'text',
+    covered_at: 'int',
+    import_id: 'int',
+  },
+  `on conflict (assessment_id, source, cover_key, ports) do update
+    set covered_at = ${ofNewer('covered_at', 'excluded', 'import_coverage')},
+      import_id = ${ofNewer('import_id', 'excluded', 'import_coverage')},
+      prior_covered_at = ${ofNewer('covered_at', 'import_coverage', 'excluded')},
+      prior_import_id = ${ofNewer('import_id', 'import_coverage', 'excluded')}
+    where excluded.import_id <> import_coverage.import_id
+      and (excluded.covered_at > import_coverage.covered_at or import_coverage.prior_covered_at is null
+        or excluded.covered_at > import_coverage.prior_covered_at)`,
+);
+
+/** Remembers what a whole report covered, so that an older one brings back nothing that this one did not have. */
+export async function noteCoverage(
+  tx: Transaction,
+  job: FindingsJob,
+  { source, covers, ports, withSites }: Covered,
+  reportAt: number,
+): Promise<void> {
+  await keepPortSets(tx, job.organizationId, [ports]);
+  const keys = new Set(
+    covers.flatMap(({ key, host }) =>
+      withSites && host !== null && key.startsWith('host:') ? [key, targetKey(host)] : [key],
+    ),
+  );
+  await insertCoverage(
+    tx,
+    [...keys].map((key) => [
+      job.organizationId,
+      job.assessment.id,
+      source,
+      key,
+      nameOfPorts(ports),
+      reportAt,
+      job.id,
+    ]),
+  );
+}
+
+/** Forgets what an import covered, in favour of the report before it. */
+export async function undoCoverage(
+  tx: Transaction,
+  { id, assessmentId }: { id: number; assessmentId: number | null },
+): Promise<void> {
+  if (assessmentId === null) return;
+  const own = tx.updateTable('import_coverage').where('assessment_id', '=', assessmentId);
+  await own
+    .set({ prior_covered_at: null, prior_import_id: null })
+    .where('prior_import_id', '=', id)
+    .execute();
+  await own
+    .set({
+      covered_at: sql<number>`prior_covered_at`,
+      import_id: sql<number>`prior_import_id`,
+      prior_covered_at: null,
+      prior_import_id: null,
+    })
+    .where('import_id', '=', id)
+    .where('prior_import_id', 'is not', null)
+    .execute();
+  await tx
+    .deleteFrom('import_coverage')
+    .where('assessment_id', '=', assessmentId)
+    .where('import_id', '=', id)
+    .execute();
+}

@@ -1,0 +1,136 @@
+import { prepareInsert, takeIds } from '../../db/bulk-insert.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { awaitSearch } from '../../db/vulnerability-search.ts';
+import { searchKey } from '../lists/filters.ts';
+import { TallySums } from '../shared/counters.ts';
+import {
+  insertAssetLinks,
+  insertTaggings,
+  insertVulnerabilities,
+  newVulnerability,
+} from '../vulnerabilities/insert-vulnerabilities.ts';
+import { tallyDifferences } from '../vulnerabilities/vulnerability-counters.ts';
+import type { Covering } from './coverage.ts';
+import type { FindingsJob } from './import-types.ts';
+import { keepPortSets, nameOfPorts } from './port-sets.ts';
+import type { Sighting, SightedColumns } from './sighting.ts';
+
+/** A finding that an import makes. */
+export interface NewFinding {
+  sighting: Sighting;
+  /** The id of its asset. */
+  asset: number | undefined;
+  /** 1, unless a decision is carried over or a newer report no longer had it. */
+  statusId: number;
+  /** When it was closed, where that is not now; milliseconds since 1970. */
+  closedAt?: number | undefined;
+  /** The newer report that covered its target without it. */
+  gone: Covering | null;
+}
+
+const insertFindings = prepareInsert('scanner_findings', {
+  vulnerability_id: 'int',
+  organization_id: 'int',
+  assessment_id: 'int',
+  identity: 'text',
+  source: 'text',
+  cover_key: 'text',
+  cover_host: 'text',
+  cover_ports: 'text',
+  content: 'text',
+  first_seen_at: 'int',
+  last_seen_at: 'int',
+  last_import_id: 'int',
+  gone_at: 'int',
+  gone_import_id: 'int',
+});
+
+/**
+ * Writes findings that are new, with their tags and assets: no event and no entry of a timeline for one, as their rows tell
+ * when and by which import they were made.
+ * @param tags ids
+ * @param sums what is counted
+ * @returns their ids, in their order
+ */
+export async function insertFindingsOf(
+  tx: Transaction,
+  job: FindingsJob,
+  findings: readonly NewFinding[],
+  { tags, sums, now }: { tags: readonly number[]; sums: TallySums; now: number },
+): Promise<number[]> {
+  const { organizationId, assessment, id: importId, caller } = job;
+  const ids = await takeIds(tx, 'vulnerabilities', findings.length);
+  const idOf = (index: number) => ids[index] as number;
+  const of = { id: assessment.id, organization_id: organizationId };
+  await insertVulnerabilities(
+    tx,
+    findings.map(({ sighting, statusId, closedAt: closed }, index) => {
+      const { source, firstSeenAt } = sighting;
+      const finding = { ...sighting.columns(), validation_steps: '[]' };
+      const by = caller.userId;
+      const row = newVulnerability(finding, { id: idOf(index), assessment: of, statusId, by, now });
+      return {
+        ...row,
+        closed_at: closed ?? row.closed_at,
+        source,
+        first_seen_at: firstSeenAt,
+        import_id: importId,
+      };
+    }),
+  );
+  await keepPortSets(
+    tx,
+    organizationId,
+    findings.map(({ sighting }) => sighting.cover?.ports ?? ''),
+  );
+  await insertFindings(
+    tx,
+    findings.map(({ sighting, gone }, index) => [
+      idOf(index),
+      organizationId,
+      assessment.id,
+      sighting.identity,
+      sighting.source,
+      sighting.cover?.key ?? null,
+      sighting.cover?.host ?? null,
+      nameOfPorts(sighting.cover?.ports ?? ''),
+      sighting.content,
+      sighting.firstSeenAt,
+      sighting.seenAt,
+      importId,
+      gone?.coveredAt ?? null,
+      gone?.importId ?? null,
+    ]),
+  );
+  await insertAssetLinks(
+    tx,
+    findings.flatMap(({ asset }, index) =>
+      asset === undefined ? [] : [[organizationId, idOf(index), asset]],
+    ),
+  );
+  await insertTaggings(
+    tx,
+    ids.flatMap((id) => tags.map((tag) => [organizationId, id, tag])),
+  );
+  for (const { sighting, asset, statusId } of findings)
+    sums.add(
+      tallyDifferences(null, {
+        organizationId,
+        assessmentId: assessment.id,
+        statusId,
+        severity: sighting.severity,
+        tags,
+        assets: asset === undefined ? [] : [asset],
+      }),
+    );
+  await awaitSearch(tx, ids);
+  return ids;
+}
+
+/** What a finding is searched by: its title and its description. */
+export function keysOf({
+  title,
+  description,
+}: Pick<SightedColumns, 'title' | 'description'>): [string, string] {
+  return [searchKey(title), searchKey(description)];
+}

@@ -1,0 +1,31 @@
+import { administers } from '../../auth/callers.ts';
+import type { Reader } from '../../db/engine.ts';
+import { requireAssessment } from '../assessments/find-assessment.ts';
+import { Failure } from '../shared/errors.ts';
+import { rightsOf } from '../tokens/active-tokens.ts';
+import type { ImportJob } from './import-types.ts';
+
+/**
+ * An import has the rights that its starter's credential had, and ends with the account: when that is banned, or is kept from
+ * the place that it imports into. The end of the credential alone, as of a token of an hour, changes nothing.
+ * @returns why it is to end, as a sentence; nothing while it may go on
+ */
+export async function endOfRights(
+  db: Reader,
+  { caller, organizationId, assessment }: Pick<ImportJob, 'caller' | 'organizationId' | 'assessment'>,
+): Promise<string | undefined> {
+  if (caller.userId === null) return undefined;
+  const account = await rightsOf(db, caller.userId);
+  if (account === undefined) return 'The account that started the import was banned.';
+  if (assessment === null)
+    return administers(account, organizationId)
+      ? undefined
+      : 'The account that started the import is no admin of the organization any more.';
+  try {
+    await requireAssessment(db, { ...caller, ...account }, assessment.uid);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Failure && error.kind === 'missing')) throw error;
+    return 'The account that started the import has no access to the assessment any more.';
+  }
+}

@@ -1,0 +1,79 @@
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { type ImportJob, type ImportResult } from './import-types.ts';
+
+/**
+ * @returns the time that the same bytes had when the assessment, or without one the organization, saw them first, in
+ *   milliseconds since 1970; imports that were undone and dry runs have seen nothing
+ */
+export async function firstTimeOf(db: Reader, job: ImportJob): Promise<number | undefined> {
+  const rows = await db
+    .selectFrom('imports')
+    .select('report_at')
+    .where('organization_id', '=', job.organizationId)
+    .where('sha256', '=', job.sha256)
+    .where('assessment_id', job.assessment === null ? 'is' : '=', job.assessment?.id ?? null)
+    .where('report_at', 'is not', null)
+    .where('undone', 'is', null)
+    .orderBy('id')
+    .limit(1)
+    .execute();
+  return rows[0]?.report_at ?? undefined;
+}
+
+/** Remembers the time of a report; a run that begins again finds it. */
+export async function noteReportTime(tx: Transaction, job: ImportJob, at: number): Promise<void> {
+  await tx.updateTable('imports').set({ report_at: at }).where('id', '=', job.id).execute();
+}
+
+/** Rows read at a time. */
+const AT_ONCE = 100;
+
+/** @returns what an import has done to assets in a run that broke off; of findings it is told when they come again */
+export async function appliedBefore(db: Reader, job: ImportJob): Promise<Partial<ImportResult>> {
+  const [made] = await db
+    .selectFrom('assets')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('import_id', '=', job.id)
+    .execute();
+  const applied = {
+    assets_created: made?.count ?? 0,
+    assets_updated: 0,
+    ports_opened: 0,
+    ports_closed: 0,
+  };
+  let last = { asset_id: 0, id: 0 };
+  for (;;) {
+    const rows = await eventsOf(db, job.id, last);
+    for (const { changes, asset_id, made_by } of rows) {
+      if (made_by !== job.id && asset_id !== last.asset_id) applied.assets_updated += 1;
+      last = { ...last, asset_id };
+      for (const [, , before, [state]] of JSON.parse(changes) as StoredChange[]) {
+        if (state === 'open' && before?.[0] !== 'open') applied.ports_opened += 1;
+        if (state === 'closed' && before !== null && before[0] !== 'closed') applied.ports_closed += 1;
+      }
+    }
+    if (rows.length < AT_ONCE) return applied;
+    last = rows.at(-1) ?? last;
+  }
+}
+
+type Facts = readonly (string | null)[];
+type StoredChange = readonly [number: number, protocol: string, before: Facts | null, after: Facts];
+
+function eventsOf(db: Reader, importId: number, last: { asset_id: number; id: number }) {
+  return db
+    .selectFrom('port_events')
+    .innerJoin('assets', 'assets.id', 'port_events.asset_id')
+    .select(['port_events.id', 'port_events.asset_id', 'port_events.changes', 'assets.import_id as made_by'])
+    .where('port_events.import_id', '=', importId)
+    .where((eb) =>
+      eb.or([
+        eb('port_events.asset_id', '>', last.asset_id),
+        eb.and([eb('port_events.asset_id', '=', last.asset_id), eb('port_events.id', '>', last.id)]),
+      ]),
+    )
+    .orderBy('port_events.asset_id')
+    .orderBy('port_events.id')
+    .limit(AT_ONCE)
+    .execute();
+}

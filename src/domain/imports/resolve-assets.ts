@@ -1,0 +1,110 @@
+import type { Transaction } from '../../db/engine.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import { prepare } from '../../db/prepared-queries.ts';
+import { listNewAssets } from '../assessments/update-listing.ts';
+import { addAssets, newAssetUids } from '../assets/insert-assets.ts';
+import { listedAssets } from '../assets/scans/queries.ts';
+import type { ImportJob } from './import-types.ts';
+import { isConfined } from './apply-hosts.ts';
+import type { SightedAsset } from './sighting.ts';
+
+/** The assets of findings. */
+export interface FoundAssets {
+  /** By `assetKey`; those that whoever imports does not reach, and may not make, are absent. */
+  ids: ReadonlyMap<string, number>;
+  created: SightedAsset[];
+}
+
+export const assetKey = ({ type, location }: SightedAsset): string => `${type} ${location}`;
+
+const assetsAt = prepare<
+  { organization: number; locations: readonly string[] },
+  { id: number; type: string; location: string; import_id: number | null }
+>((db, p) =>
+  db
+    .selectFrom('assets')
+    .select(['id', 'type', 'location', 'import_id'])
+    .where('organization_id', '=', p.organization)
+    .where('type', 'in', ['host', 'webapp'])
+    .where((eb) => isOneOf(db, eb.ref('location'), p.locations)),
+);
+
+/**
+ * Finds the assets of findings by type and location, and makes those that are missing, where whoever imports may; the
+ * assessment then lists them.
+ * @param wanted with the time at which each was seen, in milliseconds since 1970; one may stand there more than once
+ */
+export async function findOrMakeAssets(
+  tx: Transaction,
+  job: ImportJob,
+  wanted: readonly { asset: SightedAsset; seenAt: number }[],
+  now: number,
+): Promise<FoundAssets> {
+  const missing = new Map<string, { asset: SightedAsset; seenAt: number }>();
+  for (const one of wanted) {
+    const key = assetKey(one.asset);
+    const other = missing.get(key);
+    if (other === undefined || one.seenAt > other.seenAt) missing.set(key, one);
+  }
+  if (missing.size === 0) return { ids: new Map(), created: [] };
+  const ids = new Map<string, number>();
+  const find = async (): Promise<void> => {
+    const locations = [...new Set([...missing.values()].map(({ asset }) => asset.location))];
+    const rows = await assetsAt(tx, { organization: job.organizationId, locations });
+    const reached = await reachedOf(tx, job, rows);
+    for (const row of rows) {
+      const key = assetKey(row as SightedAsset);
+      if (missing.delete(key) && reached.has(row.id)) ids.set(key, row.id);
+    }
+  };
+  await find();
+  if (missing.size === 0 || !job.writesAssets) return { ids, created: [] };
+
+  const act = { actor: job.caller, now };
+  const wished = [...missing.values()];
+  const uids = newAssetUids(missing.size, now);
+  const made = await addAssets(
+    tx,
+    act,
+    wished.map(({ asset, seenAt }, index) => ({
+      uid: uids[index] as string,
+      organizationId: job.organizationId,
+      importId: job.id,
+      seenAt,
+      values: {
+        ...asset,
+        name: asset.location.length > 255 ? '' : asset.location,
+        description: '',
+        criticality: 'undefined' as const,
+        writable_by: 'any' as const,
+      },
+    })),
+  );
+  if (job.assessment !== null && made.size > 0)
+    await listNewAssets(
+      tx,
+      act,
+      job.assessment.uid,
+      [...made].map(([uid, id]) => ({ id, uid })),
+    );
+  // Another import may have been faster with some of them.
+  await find();
+  return {
+    ids,
+    created: wished.flatMap(({ asset }, index) => (made.has(uids[index] as string) ? [asset] : [])),
+  };
+}
+
+/** @returns the ids of those that whoever imports may link findings with */
+async function reachedOf(
+  tx: Transaction,
+  job: ImportJob,
+  rows: readonly { id: number; import_id: number | null }[],
+): Promise<ReadonlySet<number>> {
+  if (job.assessment === null || !isConfined(job)) return new Set(rows.map(({ id }) => id));
+  const listed = await listedAssets(tx, { assessment: job.assessment.id, ids: rows.map(({ id }) => id) });
+  return new Set([
+    ...listed.map(({ asset_id }) => asset_id),
+    ...rows.flatMap(({ id, import_id }) => (import_id === job.id ? [id] : [])),
+  ]);
+}

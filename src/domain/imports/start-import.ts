@@ -1,0 +1,245 @@
+import { type Act, administers, type Caller } from '../../auth/callers.ts';
+import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { holdingRows } from '../../db/dialect-sql.ts';
+import {
+  holdReachedAssessment,
+  type ReachedAssessment,
+  requireAssessment,
+} from '../assessments/find-assessment.ts';
+import { organizationToCreateIn } from '../organizations/resolve-organization.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { Failure, invalid } from '../shared/errors.ts';
+import { keepContent, releaseContents, type StoredContent } from '../shared/files.ts';
+import { addJob, holdJobKind } from '../shared/jobs.ts';
+import { cleanFilename } from '../vulnerabilities/sanitize-attachment.ts';
+import type { ImportOptions } from './import-types.ts';
+import { type ImportView, readImport } from './import-list.ts';
+import { importJobKey, IMPORT_JOB, textOfCaller } from './import-lifecycle.ts';
+
+/** An import is changed by nobody; what it tells is what became of it. */
+export const IMPORT_VERSION = 1;
+
+/** How many imports of an organization may wait for their turn. */
+export const MAX_WAITING = 20;
+
+/** Where a report is to go, by uids. */
+export interface ImportPlace {
+  assessment?: string | undefined;
+  organization?: string | undefined;
+}
+
+interface FoundPlace {
+  organizationId: number;
+  assessment: { id: number; uid: string } | null;
+}
+
+/** A report that somebody has sent. */
+export interface NewImport extends ImportPlace {
+  format: { name: string; findings: boolean };
+  filename: string | undefined;
+  content: StoredContent;
+  options: ImportOptions;
+}
+
+/**
+ * Finds out whether somebody may import into a place, before the file is read.
+ * @throws Failure `forbidden` for who is no admin and names no assessment, `invalid` for a place out of reach
+ */
+export async function requireImporter(db: Reader, caller: Caller, place: ImportPlace): Promise<void> {
+  await findPlace(caller, place, db, requireAssessment);
+}
+
+/**
+ * @param format of the report
+ * @throws Failure `invalid` for findings without an assessment, `forbidden` for hosts without a scope that writes assets
+ */
+export function requireFormat(
+  caller: Caller,
+  place: ImportPlace,
+  { name, findings }: { name: string; findings: boolean },
+): void {
+  if (findings && place.assessment === undefined)
+    throw invalid({
+      property: 'assessment',
+      message: `is required: a report of ${name} tells of findings, which are of an assessment`,
+    });
+  if (!findings && !writesAssets(caller))
+    throw new Failure(
+      'forbidden',
+      `A report of hosts makes assets: the token lacks a scope for it, which is one of ${ASSET_WRITE_SCOPES.join(', ')}.`,
+    );
+}
+
+function writesAssets({ scopes }: Caller): boolean {
+  return ASSET_WRITE_SCOPES.some((scope) => scopes.has(scope));
+}
+
+async function findPlace<D extends Reader>(
+  caller: Caller,
+  { assessment: uid, organization }: ImportPlace,
+  db: D,
+  find: (db: D, caller: Caller, uid: string) => Promise<ReachedAssessment>,
+): Promise<FoundPlace> {
+  if (uid === undefined) {
+    if (!caller.admin && !caller.staff)
+      throw new Failure('forbidden', 'Reports are imported without an assessment by admins only.');
+    const { id } = await organizationToCreateIn(db, caller, { uid: organization });
+    return { organizationId: id, assessment: null };
+  }
+  const assessment = await find(db, caller, uid).catch((error: unknown) => {
+    if (!(error instanceof Failure && error.kind === 'missing')) throw error;
+    throw invalid({
+      property: 'assessment',
+      message: 'is not the uid of an assessment that you can reach',
+      value: uid,
+    });
+  });
+  const { organizationId } = assessment;
+  if (organization !== undefined) {
+    const named = await organizationToCreateIn(db, caller, { uid: organization });
+    if (named.id !== organizationId)
+      throw invalid({
+        property: 'organization',
+        message: 'is not the organization of the assessment',
+        value: organization,
+      });
+  }
+  return { organizationId, assessment: { id: assessment.id, uid: assessment.uid } };
+}
+
+/**
+ * Queues a report whose file is stored (operation 65).
+ * @throws Failure as `requireImporter` and `requireFormat` do, `conflict` where too many of the organization wait; nothing
+ *   is kept then
+ */
+export async function startImport(
+  tx: Transaction,
+  act: Act<Caller>,
+  { format, filename, content, options, ...place }: NewImport,
+): Promise<ImportView> {
+  const { actor: caller, now } = act;
+  const { organizationId, assessment } = await findPlace(caller, place, tx, holdReachedAssessment);
+  requireFormat(caller, place, format);
+  // Those who count what waits come one after the other.
+  await holdJobKind(tx, IMPORT_JOB);
+  const { count } = await tx
+    .selectFrom('imports')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('state', '=', 'queued')
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirstOrThrow();
+  if (count >= MAX_WAITING)
+    throw new Failure(
+      'conflict',
+      `${MAX_WAITING} imports of the organization wait already. Wait until one of them is done, or cancel one.`,
+    );
+  const { id } = await tx
+    .insertInto('imports')
+    .values({
+      organization_id: organizationId,
+      assessment_id: assessment?.id ?? null,
+      created_by: caller.userId,
+      format: format.name,
+      filename: cleanFilename(filename),
+      size: content.size,
+      sha256: content.sha256,
+      blob_key: content.key,
+      options: JSON.stringify(options),
+      rights: textOfCaller(caller),
+      result: null,
+      preview: null,
+      error: null,
+      undone: null,
+      report_at: null,
+      created_at: now,
+      started_at: null,
+      finished_at: null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await keepContent(tx, content.key);
+  await addJob(tx, IMPORT_JOB, { import: id }, now, undefined, importJobKey(id));
+  const view = await readImport(tx, caller, id);
+  const { filename: name, size, sha256, assessment: uid } = view;
+  await recordChange(tx, act, {
+    action: 'import.start',
+    object: ['import', id],
+    organizationId,
+    before: null,
+    after: { assessment: uid, format: format.name, file: { filename: name, size, sha256 }, options },
+  });
+  return view;
+}
+
+/**
+ * Ends an import that waits, and asks one that runs to end (operation 69).
+ * @returns it, and the content that nobody needs any more
+ * @throws Failure `missing` for one out of reach, `forbidden` for another's of who is no admin, `conflict` for one that has
+ *   ended
+ */
+export async function cancelImport(
+  tx: Transaction,
+  act: Act<Caller>,
+  id: number,
+): Promise<{ cancelled: ImportView; unused: string[] }> {
+  const { state, organizationId } = await holdImport(tx, act.actor, id);
+  if (state !== 'queued' && state !== 'running')
+    throw new Failure('conflict', `The import has ended already: it ${ENDINGS[state]}.`);
+  const object = ['import', id] as const;
+  await recordChange(tx, act, {
+    action: 'import.cancel',
+    object,
+    organizationId,
+    before: { state },
+    after: null,
+  });
+  if (state === 'running') {
+    await tx.updateTable('imports').set({ cancel_requested: 1 }).where('id', '=', id).execute();
+    return { cancelled: await readImport(tx, act.actor, id), unused: [] };
+  }
+  await tx.deleteFrom('jobs').where('key', '=', importJobKey(id)).execute();
+  const { blob_key: key } = await tx
+    .selectFrom('imports')
+    .select('blob_key')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  const unused = key === null ? [] : [key];
+  await tx
+    .updateTable('imports')
+    .set({ state: 'cancelled', cancel_requested: 1, blob_key: null, finished_at: act.now })
+    .where('id', '=', id)
+    .execute();
+  await releaseContents(tx, unused);
+  const after = { state: 'cancelled' };
+  await recordChange(tx, act, { action: 'import.end', object, organizationId, before: null, after });
+  return { cancelled: await readImport(tx, act.actor, id), unused };
+}
+
+const ENDINGS = { succeeded: 'succeeded', failed: 'failed', cancelled: 'was cancelled' } as const;
+
+/**
+ * Asks for an undo of an import that has ended (operation 82); it takes its turn as imports do.
+ * @throws Failure `missing` for one out of reach, `forbidden` for another's of who is no admin, `conflict` for one that has
+ *   not ended, and for one that is undone or is being undone
+ */
+export async function requestUndo(tx: Transaction, act: Act<Caller>, id: number): Promise<ImportView> {
+  const view = await holdImport(tx, act.actor, id);
+  if (view.state === 'queued' || view.state === 'running')
+    throw new Failure('conflict', 'The import has not ended yet. Cancel it first, or wait.');
+  if (view.undone !== null) throw new Failure('conflict', 'The import is undone already.');
+  const payload = { import: id, undoneBy: textOfCaller(act.actor) };
+  const isFirst = await addJob(tx, IMPORT_JOB, payload, act.now, undefined, importJobKey(id));
+  if (!isFirst) throw new Failure('conflict', 'The import is being undone already.');
+  return view;
+}
+
+/** Finds an import, and keeps others from ending or undoing it until this unit of work is over. */
+async function holdImport(tx: Transaction, caller: Caller, id: number): Promise<ImportView> {
+  const { organizationId, createdBy } = await readImport(tx, caller, id);
+  const isStarter = createdBy !== null && createdBy.id === caller.userId;
+  if (!isStarter && !administers(caller, organizationId))
+    throw new Failure('forbidden', 'An import is cancelled and undone by who started it, and by admins.');
+  await tx.selectFrom('imports').select('id').where('id', '=', id).modifyEnd(holdingRows(tx)).execute();
+  return readImport(tx, caller, id);
+}

@@ -1,0 +1,62 @@
+import { sql } from 'kysely';
+import type { Act } from '../../../auth/callers.ts';
+import type { Transaction } from '../../../db/engine.ts';
+import { holdingRows, isOneOf } from '../../../db/dialect-sql.ts';
+import { countedPorts } from '../../assets/ports.ts';
+import { recordChanges } from '../../audit/record-event.ts';
+import { addTallies, forgetTallies } from '../../shared/counters.ts';
+import { stepOf, type UndoneImport, type UndoStep } from './findings.ts';
+
+/** Takes away assets that it made and that nothing else knows by now. */
+export async function undoAssets(
+  tx: Transaction,
+  { id, organizationId, assessmentId, createdAt }: UndoneImport,
+  act: Act,
+  after: number,
+  limit: number,
+): Promise<UndoStep> {
+  const made = await tx
+    .selectFrom('assets')
+    .selectAll()
+    .where('import_id', '=', id)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .modifyEnd(holdingRows(tx))
+    .execute();
+  const ids = made.map((row) => row.id);
+  const { rows: alone } = await sql<{ id: number }>`select assets.id from assets
+    where ${isOneOf(tx, sql.ref<number>('assets.id'), ids)}
+      and assets.version = 1 and coalesce(assets.last_seen, 0) <= ${createdAt}
+      and not exists (select 1 from vulnerability_assets as link where link.asset_id = assets.id)
+      and not exists (select 1 from asset_taggings as tagging where tagging.asset_id = assets.id)
+      and not exists (select 1 from listing_assets as listed where listed.asset_id = assets.id
+        and not (listed.assessment_id = ${assessmentId ?? 0} and listed.scope_rules = '[]'))
+      and not exists (select 1 from port_events as event where event.asset_id = assets.id
+        and (event.import_id is null or event.import_id <> ${id}))`.execute(tx);
+  const isAlone = new Set(alone.map((row) => row.id));
+  const gone = made.filter((row) => isAlone.has(row.id));
+  for (const row of gone) {
+    await forgetTallies(tx, 'asset', row.id);
+    await addTallies(tx, await countedPorts(tx, row.id, -1));
+  }
+  if (gone.length > 0)
+    await tx
+      .deleteFrom('assets')
+      .where((eb) => isOneOf(tx, eb.ref('id'), [...isAlone]))
+      .execute();
+  await recordChanges(
+    tx,
+    gone.map(({ uid, type, location, name }) => ({
+      act,
+      change: {
+        action: 'asset.delete',
+        object: ['asset', uid],
+        organizationId,
+        before: { type, location, name, import_id: id },
+        after: null,
+      },
+    })),
+  );
+  return stepOf(made, limit, ids.at(-1), gone.length);
+}

@@ -1,0 +1,116 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Reader, Transaction } from '../../../db/engine.ts';
+import { holdingRows, isOneOf } from '../../../db/dialect-sql.ts';
+import { addTallyRows, TallySums } from '../../shared/counters.ts';
+import { tallyDifferences } from '../../vulnerabilities/vulnerability-counters.ts';
+import { linkedAssets, linkedTags } from '../linked-things.ts';
+
+/** An import that is taken back. */
+export interface UndoneImport {
+  id: number;
+  organizationId: number;
+  assessmentId: number | null;
+  /** When it was uploaded, in milliseconds since 1970. */
+  createdAt: number;
+}
+
+/** What a unit of work took back and left, and behind which id the next begins; `null` at the end. */
+export interface UndoStep {
+  last: number | null;
+  done: number;
+  kept: number;
+}
+
+export async function findUndone(db: Reader, id: number): Promise<UndoneImport | undefined> {
+  const row = await db
+    .selectFrom('imports')
+    .select(['organization_id', 'assessment_id', 'created_at'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return (
+    row && {
+      id,
+      organizationId: row.organization_id,
+      assessmentId: row.assessment_id,
+      createdAt: row.created_at,
+    }
+  );
+}
+
+export const stepOf = (
+  rows: readonly unknown[],
+  limit: number,
+  last: number | undefined,
+  done: number,
+): UndoStep => ({
+  last: rows.length < limit ? null : (last ?? null),
+  done,
+  kept: rows.length - done,
+});
+
+/** Takes away findings that it made and that nobody has touched and no other import has seen since. */
+export async function undoFindings(
+  tx: Transaction,
+  { id, organizationId }: UndoneImport,
+  after: number,
+  limit: number,
+): Promise<UndoStep> {
+  const rows = await tx
+    .selectFrom('vulnerabilities')
+    .select(['id', 'assessment_id', 'severity', 'status_id'])
+    .where('import_id', '=', id)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .modifyEnd(holdingRows(tx))
+    .execute();
+  const ids = rows.map((row) => row.id);
+  const untouched = await tx
+    .selectFrom('scanner_findings')
+    .select('vulnerability_id')
+    .where((eb) => isOneOf(tx, eb.ref('vulnerability_id'), ids))
+    .where('last_import_id', '=', id)
+    // What an import does is told with its number.
+    .where(
+      sql<SqlBool>`not exists (select 1 from timeline_entries as entry
+        where entry.vulnerability_id = scanner_findings.vulnerability_id and entry.kind not in ('seen', 'gone')
+          and not (entry.kind = 'status' and entry.after like '%"import_id":%'))`,
+    )
+    .execute();
+  const isUntouched = new Set(untouched.map((row) => row.vulnerability_id));
+  const gone = rows.filter((row) => isUntouched.has(row.id));
+  if (gone.length > 0) {
+    const goneIds = gone.map((row) => row.id);
+    const [assets, tags] = [await linkedAssets(tx, goneIds), await linkedTags(tx, goneIds)];
+    const sums = new TallySums();
+    for (const row of gone)
+      sums.add(
+        tallyDifferences(
+          {
+            organizationId,
+            assessmentId: row.assessment_id,
+            statusId: row.status_id,
+            severity: row.severity,
+            tags: tags.get(row.id) ?? [],
+            assets: assets.get(row.id) ?? [],
+          },
+          null,
+        ),
+      );
+    await tx
+      .deleteFrom('vulnerabilities')
+      .where((eb) => isOneOf(tx, eb.ref('id'), goneIds))
+      .execute();
+    await addTallyRows(tx, sums.rows());
+  }
+  return stepOf(rows, limit, ids.at(-1), gone.length);
+}
+
+/** @returns the highest id that a finding of a scanner has */
+export async function lastFinding(db: Reader): Promise<number> {
+  const row = await db
+    .selectFrom('scanner_findings')
+    .select(({ fn }) => fn.max('vulnerability_id').as('last'))
+    .executeTakeFirst();
+  return row?.last ?? 0;
+}

@@ -1,0 +1,94 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Transaction } from '../../../db/engine.ts';
+import { eachList } from '../../../db/dialect-sql.ts';
+import { coveredSince, type Covering } from '../coverage.ts';
+import type { UndoneImport } from './findings.ts';
+import { portsNamed } from '../port-sets.ts';
+
+/** A finding as it was seen last, and what covers it. */
+export interface SeenFinding {
+  /** Of the vulnerability. */
+  id: number;
+  source: string;
+  cover_key: string | null;
+  cover_host: string | null;
+  cover_ports: string;
+  last_seen_at: number;
+}
+
+/** @returns by finding, the newest report beside the one that is undone that covered it since it was seen and has it not */
+export async function coveredByOthers(
+  tx: Transaction,
+  { id, organizationId, assessmentId }: UndoneImport,
+  rows: readonly SeenFinding[],
+): Promise<ReadonlyMap<number, Covering>> {
+  if (assessmentId === null || rows.length === 0) return new Map();
+  const texts = await portsNamed(
+    tx,
+    organizationId,
+    rows.map((row) => row.cover_ports),
+  );
+  return coveredSince(
+    tx,
+    { organizationId, assessment: { id: assessmentId } },
+    id,
+    rows.map((row) => ({
+      id: row.id,
+      source: row.source,
+      cover:
+        row.cover_key === null
+          ? null
+          : {
+              key: row.cover_key,
+              host: row.cover_host,
+              ports: texts.get(row.cover_ports) ?? row.cover_ports,
+            },
+      seenAt: row.last_seen_at,
+    })),
+  );
+}
+
+/**
+ * Has findings that stand be seen as they were before it, and be gone only where another report says so.
+ * @param to the ids behind `after` up to it
+ */
+export async function undoSightings(
+  tx: Transaction,
+  undone: UndoneImport,
+  after: number,
+  to: number,
+): Promise<void> {
+  const { id, assessmentId } = undone;
+  const some = sql<SqlBool>`assessment_id = ${assessmentId} and vulnerability_id > ${after} and vulnerability_id <= ${to}`;
+  await tx
+    .updateTable('scanner_findings')
+    .set({ prior_seen_at: null, prior_import_id: null })
+    .where(some)
+    .where('prior_import_id', '=', id)
+    .execute();
+  await tx
+    .updateTable('scanner_findings')
+    .set((eb) => ({
+      last_seen_at: eb.fn.coalesce('prior_seen_at', 'last_seen_at'),
+      last_import_id: eb.fn.coalesce('prior_import_id', 'last_import_id'),
+      prior_seen_at: null,
+      prior_import_id: null,
+    }))
+    .where(some)
+    .where('last_import_id', '=', id)
+    .where('prior_import_id', 'is not', null)
+    .execute();
+  const back = await tx
+    .updateTable('scanner_findings')
+    .set({ gone_at: null, gone_import_id: null })
+    .where(some)
+    .where('gone_import_id', '=', id)
+    .returning(['vulnerability_id as id', 'source', 'cover_key', 'cover_host', 'cover_ports', 'last_seen_at'])
+    .execute();
+  const covering = await coveredByOthers(tx, undone, back);
+  if (covering.size === 0) return;
+  const int = (index: number) => sql<number>`cast(item.value ->> ${sql.lit(index)} as bigint)`;
+  const rows = [...covering].map(([finding, { coveredAt, importId }]) => [finding, coveredAt, importId]);
+  await sql`update scanner_findings set gone_at = ${int(1)}, gone_import_id = ${int(2)}
+    from ${eachList(tx, rows)} where vulnerability_id = ${int(0)}`.execute(tx);
+}

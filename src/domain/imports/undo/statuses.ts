@@ -1,0 +1,135 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Act } from '../../../auth/callers.ts';
+import type { Transaction } from '../../../db/engine.ts';
+import { eachList, holdingRows, isOneOf } from '../../../db/dialect-sql.ts';
+import { addTallyRows, TallySums } from '../../shared/counters.ts';
+import { FIXED } from '../../vulnerabilities/statuses-and-severities.ts';
+import { statusTold } from '../../vulnerabilities/lock-vulnerability.ts';
+import { recordTimelines } from '../../vulnerabilities/timeline.ts';
+import { tallyDifferences } from '../../vulnerabilities/vulnerability-counters.ts';
+import type { ImportOptions } from '../import-types.ts';
+import { stepOf, type UndoneImport, type UndoStep } from './findings.ts';
+import { linkedAssets } from '../linked-things.ts';
+import { coveredByOthers, type SeenFinding } from './sightings.ts';
+
+/** Sets back statuses that it set and nobody and no other import has changed or confirmed since. */
+export async function undoStatuses(
+  tx: Transaction,
+  undone: UndoneImport,
+  { actor, now }: Act,
+  after: number,
+  limit: number,
+): Promise<UndoStep> {
+  const { id, organizationId } = undone;
+  const rows = await tx
+    .selectFrom('import_statuses as status')
+    .innerJoin('vulnerabilities as finding', 'finding.id', 'status.vulnerability_id')
+    .innerJoin('scanner_findings as seen', 'seen.vulnerability_id', 'status.vulnerability_id')
+    .select([
+      'finding.id',
+      'finding.assessment_id',
+      'finding.severity',
+      'finding.status_id',
+      'finding.status_set_at',
+      'status.before',
+      'status.after',
+      'status.set_at',
+      'status.status_set_at as before_set_at',
+      'status.closed_at',
+      'seen.last_import_id',
+      'seen.last_seen_at',
+      'seen.source',
+      'seen.cover_key',
+      'seen.cover_host',
+      'seen.cover_ports',
+    ])
+    .where('status.import_id', '=', id)
+    .where('status.vulnerability_id', '>', after)
+    // What it made is taken away, or stays as it is.
+    .where(sql<SqlBool>`(finding.import_id is null or finding.import_id <> ${id})`)
+    .orderBy('status.vulnerability_id')
+    .limit(limit)
+    .modifyEnd(holdingRows(tx, 'finding'))
+    .execute();
+  const fixedByOthers = await fixedSince(tx, undone, rows);
+  const back = rows.filter(
+    (row) =>
+      row.status_id === row.after &&
+      row.status_set_at === row.set_at &&
+      (row.after === FIXED ? !fixedByOthers.has(row.id) : row.last_import_id === id),
+  );
+  if (back.length > 0) {
+    const int = (index: number) => sql<number>`cast(item.value ->> ${sql.lit(index)} as bigint)`;
+    const values = back.map((row) => [row.id, row.before, row.before_set_at, row.closed_at]);
+    await sql`update vulnerabilities set status_id = ${int(1)}, status_set_at = ${int(2)}, closed_at = ${int(3)},
+        updated_at = ${now}, version = version + 1
+      from ${eachList(tx, values)} where vulnerabilities.id = ${int(0)}`.execute(tx);
+    const assets = await linkedAssets(
+      tx,
+      back.map((row) => row.id),
+    );
+    const sums = new TallySums();
+    for (const row of back) {
+      const counted = (statusId: number) => ({
+        organizationId,
+        assessmentId: row.assessment_id,
+        statusId,
+        severity: row.severity,
+        tags: [],
+        assets: assets.get(row.id) ?? [],
+      });
+      sums.add(tallyDifferences(counted(row.status_id), counted(row.before)));
+    }
+    await addTallyRows(tx, sums.rows());
+    await recordTimelines(
+      tx,
+      { actor, now },
+      back.map((row) => ({
+        organizationId,
+        vulnerabilityId: row.id,
+        kind: 'status',
+        before: statusTold(row.status_id),
+        after: statusTold(row.before),
+      })),
+    );
+    await tx
+      .deleteFrom('import_statuses')
+      .where('import_id', '=', id)
+      .where((eb) =>
+        isOneOf(
+          tx,
+          eb.ref('vulnerability_id'),
+          back.map((row) => row.id),
+        ),
+      )
+      .execute();
+  }
+  return stepOf(rows, limit, rows.at(-1)?.id, back.length);
+}
+
+/** @returns the ids of findings that a later report does not have either, when it was to fix such */
+async function fixedSince(
+  tx: Transaction,
+  undone: UndoneImport,
+  rows: readonly SeenFinding[],
+): Promise<ReadonlySet<number>> {
+  const covering = await coveredByOthers(tx, undone, rows);
+  if (covering.size === 0) return new Set();
+  const imports = await tx
+    .selectFrom('imports')
+    .select(['id', 'options'])
+    .where((eb) =>
+      isOneOf(
+        tx,
+        eb.ref('id'),
+        [...covering.values()].map(({ importId }) => importId),
+      ),
+    )
+    .execute();
+  const fixing = new Set(
+    imports.flatMap(({ id, options }) =>
+      (JSON.parse(options) as Partial<ImportOptions>).whenGone === 'fix' ? [id] : [],
+    ),
+  );
+  return new Set([...covering].flatMap(([id, { importId }]) => (fixing.has(importId) ? [id] : [])));
+}

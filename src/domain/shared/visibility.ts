@@ -1,0 +1,215 @@
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Account, Caller } from '../../auth/callers.ts';
+import { type Reach, reachOf, type Scope } from '../../auth/scopes.ts';
+import { unindexed } from '../../db/dialect-sql.ts';
+
+/**
+ * What the scopes of a caller open, by the rules of docs/decided.md, section 10. Callers of the same kind share a `key`,
+ * so that queries can be prepared once for each.
+ */
+export interface CallerReach {
+  key: string;
+  kind: CallerKind;
+  rules: readonly Reach[];
+}
+
+/** Staff who are assigned to organizations are confined to these, other staff are not, and clients are of one. */
+type CallerKind = 'staff' | 'assigned' | 'client';
+
+function kindOf({ staff, assigned }: Account): CallerKind {
+  if (!staff) return 'client';
+  return assigned === null ? 'staff' : 'assigned';
+}
+
+/** The parameters that the conditions below need. */
+export interface ReachParameters {
+  /** -1 for the command line, which has no account. */
+  callerId: number;
+  /** -1 for staff, who are of no organization. */
+  callerOrganizationId: number;
+}
+
+/**
+ * @param accepted the scopes that the operation accepts; only those count
+ * @returns what the caller reaches with them
+ */
+export function reachOfCaller(caller: Caller, accepted: readonly Scope[]): CallerReach {
+  const held = accepted.filter((scope) => scope !== 'api' && caller.scopes.has(scope));
+  const all = held.map((scope) => reachOf(scope as Exclude<Scope, 'api'>));
+  const rules = all.filter(
+    (rule, index) => !all.some((other, at) => at !== index && covers(other, rule, at < index)),
+  );
+  const key = rules.map(({ level, writableBy }) => `${level}:${writableBy?.join('+') ?? '*'}`).sort();
+  const kind = kindOf(caller);
+  return { key: `${kind}|${key.join('|')}`, kind, rules };
+}
+
+const WIDTH = { listing: 0, organization: 1, global: 2 } as const;
+
+/** Whether one rule makes another one needless: a listing holds assets of its own organization only. */
+function covers(one: Reach, other: Reach, first: boolean): boolean {
+  const sameAssets = String(one.writableBy) === String(other.writableBy);
+  if (one.level === other.level && sameAssets) return first;
+  return WIDTH[one.level] >= WIDTH[other.level] && (one.writableBy === null || sameAssets);
+}
+
+/**
+ * @returns what the account reaches where an operation has no scopes of its own: staff everything, or the organizations
+ *   that they are assigned to, an admin their organization, everyone else the assessments that they have access to
+ */
+export function reachOfAccount(account: Account): CallerReach {
+  const kind = kindOf(account);
+  const level =
+    kind === 'staff' ? 'global' : kind === 'assigned' || account.admin ? 'organization' : 'listing';
+  return { key: `account:${kind}:${level}`, kind, rules: [{ level, writableBy: null }] };
+}
+
+export function reachParameters(caller: Caller): ReachParameters {
+  return { callerId: caller.userId ?? -1, callerOrganizationId: caller.organizationId ?? -1 };
+}
+
+/** @returns the condition that a row of `assets`, found by other means, is within reach */
+export function assetWithin(reach: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
+  return assetCondition(
+    reach,
+    unindexed(sql.ref<number>('assets.organization_id')),
+    isListed(reach.kind, p),
+    p,
+  );
+}
+
+/** The same for what nothing else narrows: the rows of `assets` are found by it. */
+export function assetsWithin(reach: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
+  const { kind } = reach;
+  const listed =
+    kind === 'client'
+      ? sql<SqlBool>`assets.id in (
+          select listing_assets.asset_id from assessment_access
+          join listing_assets on listing_assets.assessment_id = assessment_access.assessment_id
+          where assessment_access.user_id = ${p.callerId})`
+      : sql<SqlBool>`assets.id in (
+          select listing_assets.asset_id from assessments
+          join listing_assets on listing_assets.assessment_id = assessments.id
+          where ${inListing(kind, p)})`;
+  return assetCondition(reach, sql.ref('assets.organization_id'), listed, p);
+}
+
+function assetCondition(
+  { rules, kind }: CallerReach,
+  organizationId: Expression<unknown>,
+  listed: RawBuilder<SqlBool>,
+  p: ReachParameters,
+): RawBuilder<SqlBool> {
+  return anyOf(
+    rules.map(({ level, writableBy }) => {
+      const writable =
+        writableBy === null
+          ? TRUE
+          : sql<SqlBool>`assets.writable_by in (${sql.join(writableBy.map((who) => sql.lit(who)))})`;
+      switch (level) {
+        case 'global':
+          return writable;
+        case 'organization':
+          return sql<SqlBool>`(${writable} and ${inOrganization(organizationId, kind, p)})`;
+        case 'listing':
+          return sql<SqlBool>`(${writable} and ${listed})`;
+      }
+    }),
+  );
+}
+
+/** @returns the condition that a row of `organizations`, an organization or a group of them, is within reach */
+export function organizationWithin({ rules, kind }: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
+  const levels = [...new Set(rules.map(({ level }) => level))];
+  if (levels.includes('global')) return TRUE;
+  const within = (id: Expression<unknown>): RawBuilder<SqlBool> =>
+    anyOf(
+      levels.map((level) =>
+        level === 'organization'
+          ? inOrganization(id, kind, p)
+          : sql<SqlBool>`exists (select 1 from assessments where assessments.organization_id = ${id} and ${inListing(kind, p)})`,
+      ),
+    );
+  return sql<SqlBool>`(${within(sql.ref('organizations.id'))} or exists (
+    select 1 from organization_group_members
+    where organization_group_members.group_id = organizations.id
+      and ${within(sql.ref('organization_group_members.organization_id'))}))`;
+}
+
+/**
+ * @param column the id of the organization that something is of
+ * @returns the condition that the account belongs to it, in whatever role (as `belongsTo` says of one)
+ */
+export function belongsToOrganization(
+  { kind }: CallerReach,
+  column: Expression<unknown>,
+  p: ReachParameters,
+): RawBuilder<SqlBool> {
+  return inOrganization(column, kind, p);
+}
+
+/** @returns the condition that a row of `assessments`, a listing, is within reach */
+export function listingWithin({ rules, kind }: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
+  return anyOf(
+    rules.map(({ level }) => {
+      if (level === 'global') return TRUE;
+      return level === 'organization'
+        ? inOrganization(sql.ref('assessments.organization_id'), kind, p)
+        : inListing(kind, p);
+    }),
+  );
+}
+
+const TRUE = sql<SqlBool>`1 = 1`;
+
+function anyOf(conditions: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> {
+  return conditions.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`(${sql.join(conditions, sql` or `)})`;
+}
+
+/** A client user's own organization, the organizations that a staff user is assigned to, or all. */
+function inOrganization(id: Expression<unknown>, kind: CallerKind, p: ReachParameters): RawBuilder<SqlBool> {
+  switch (kind) {
+    case 'staff':
+      return TRUE;
+    case 'assigned':
+      return sql<SqlBool>`${id} in (select organization_id from staff_organizations where user_id = ${p.callerId})`;
+    case 'client':
+      return sql<SqlBool>`${id} = ${p.callerOrganizationId}`;
+  }
+}
+
+/** Whether one of these listings holds the row of `assets`. */
+function isListed(kind: CallerKind, p: ReachParameters): RawBuilder<SqlBool> {
+  return kind === 'client'
+    ? sql<SqlBool>`exists (
+        select 1 from listing_assets
+        join assessment_access on assessment_access.assessment_id = listing_assets.assessment_id
+        where listing_assets.asset_id = assets.id and assessment_access.user_id = ${p.callerId})`
+    : sql<SqlBool>`exists (
+        select 1 from listing_assets join assessments on assessments.id = listing_assets.assessment_id
+        where listing_assets.asset_id = assets.id and ${inListing(kind, p)})`;
+}
+
+/** The listings that a client user has access to; for staff, the listings of their organizations. */
+function inListing(kind: CallerKind, p: ReachParameters): RawBuilder<SqlBool> {
+  if (kind !== 'client') return inOrganization(sql.ref('assessments.organization_id'), kind, p);
+  return sql<SqlBool>`exists (
+    select 1 from assessment_access
+    where assessment_access.assessment_id = assessments.id and assessment_access.user_id = ${p.callerId})`;
+}
+
+/**
+ * Remembers one value for each kind of reach; there are few.
+ * @returns a function from a reach to the value that `make` made for the first of its key
+ */
+export function perReach<T>(make: (reach: CallerReach) => T): (reach: CallerReach) => T {
+  const made = new Map<string, T>();
+  return (reach) => {
+    let value = made.get(reach.key);
+    if (value === undefined) {
+      value = make(reach);
+      made.set(reach.key, value);
+    }
+    return value;
+  };
+}

@@ -1,0 +1,245 @@
+import type { Act } from '../../auth/callers.ts';
+import { emailHost, emailKey, isEmail } from '../../auth/email-addresses.ts';
+import { withoutHidden } from '../../auth/plain-text.ts';
+import { type Reader, type Transaction, WriteConflict } from '../../db/engine.ts';
+import { prepare } from '../../db/prepared-queries.ts';
+import { recordChange } from '../audit/record-event.ts';
+import type { Refusals } from '../audit/denied-attempts.ts';
+import { Failure, missing } from '../shared/errors.ts';
+import { MAX_NAME_LENGTH } from '../shared/names.ts';
+import { applyGroups } from './sync-provider-groups.ts';
+import { domainsOf, type IdentityProvider } from './identity-providers.ts';
+import { isBannedAddress } from '../users/ban-user.ts';
+import { createUser } from '../users/users.ts';
+import { personNameFault } from '../users/user-names.ts';
+
+/** OpenID Connect Core 1.0, section 2: at most 255 ASCII characters. */
+const SUBJECT = /^[\x20-\x7e]{1,255}$/;
+
+/** Whom an organization's provider vouches for. */
+export interface ProvenIdentity {
+  issuer: string;
+  subject: string;
+  /** `undefined` when the provider tells none, or does not say that it has verified it. */
+  verifiedEmail: string | undefined;
+  name: string | undefined;
+  groups: readonly string[];
+}
+
+/** An account that signs in. */
+interface Account {
+  id: number;
+  organization_id: number | null;
+  admin: number;
+  accepted_at: number | null;
+  banned_at: number | null;
+}
+
+const byIdentity = prepare<{ organization: number; issuer: string; subject: string }, Account>((db, p) =>
+  db
+    .selectFrom('identities')
+    .innerJoin('users', 'users.id', 'identities.user_id')
+    .select(['users.id', 'users.organization_id', 'users.admin', 'users.accepted_at', 'users.banned_at'])
+    .where('identities.organization_id', '=', p.organization)
+    .where('identities.issuer', '=', p.issuer)
+    .where('identities.subject', '=', p.subject),
+);
+
+/**
+ * Decides which account someone has whom an organization's provider vouches for: the one that is linked with this
+ * identity; else the organization's account with the verified e-mail address, which is linked now; else a new one. Their
+ * groups are applied. Nobody's account in another organization, or in the staff, is ever touched.
+ * @throws Failure `forbidden` with the reason in words for the person; WriteConflict when someone else signs the same
+ *   person in, so that the unit runs again
+ */
+export async function signInWithIdentity(
+  tx: Transaction,
+  act: Act,
+  provider: IdentityProvider,
+  identity: ProvenIdentity,
+): Promise<{ userId: number; organizationId: number }> {
+  const { organizationId } = provider;
+  const { issuer, subject } = identity;
+  if (!SUBJECT.test(subject)) throw refused('Your provider names you in a way that this server cannot keep.');
+  const [known] = await byIdentity(tx, { organization: organizationId, issuer, subject });
+  const account = known ?? (await findOrCreate(tx, act, provider, identity));
+  if (account.banned_at !== null || account.organization_id !== organizationId) throw closed();
+  if (known === undefined) await link(tx, act, account.id, provider, identity);
+  await accept(tx, act, account);
+  await applyGroups(tx, act, provider, { id: account.id, admin: account.admin === 1 }, identity.groups);
+  return { userId: account.id, organizationId };
+}
+
+/** Writes down that a sign-in through a provider was refused, and why. */
+export function recordRefusedIdentity(
+  refusals: Refusals,
+  act: Act,
+  provider: IdentityProvider,
+  reason: string,
+): void {
+  refusals.record(act, {
+    action: 'identity-provider.refuse',
+    object: ['identity-provider', provider.organization],
+    organizationId: provider.organizationId,
+    details: { method: 'sso', issuer: provider.issuer, reason },
+  });
+}
+
+/**
+ * Forgets who an account is at its organization's provider, so that its next sign-in there is linked anew.
+ * @throws Failure `missing` when it is linked with nobody
+ */
+export async function unlinkIdentities(tx: Transaction, act: Act, userId: number): Promise<void> {
+  const unlinked = await tx
+    .deleteFrom('identities')
+    .where('user_id', '=', userId)
+    .returning(['organization_id', 'issuer', 'subject'])
+    .execute();
+  if (unlinked.length === 0) throw missing('identity');
+  for (const { organization_id, issuer, subject } of unlinked) {
+    await recordChange(tx, act, {
+      action: 'identity.unlink',
+      object: ['user', userId],
+      organizationId: organization_id,
+      before: { issuer, subject },
+      after: null,
+    });
+  }
+}
+
+async function findOrCreate(
+  tx: Transaction,
+  act: Act,
+  provider: IdentityProvider,
+  identity: ProvenIdentity,
+): Promise<Account> {
+  const { organizationId } = provider;
+  const { verifiedEmail: email, issuer, subject } = identity;
+  if (email === undefined) {
+    throw refused(
+      'Your provider does not say that it has verified your e-mail address. Ask the people who run it to do so.',
+    );
+  }
+  if (!isEmail(email)) throw refused('Your provider gives an e-mail address that this server cannot keep.');
+  if (!(await domainsOf(tx, organizationId)).includes(emailHost(email)))
+    throw refused(
+      `Your e-mail address is not one of ${provider.organizationName}. Sign in there with the one that it gave you.`,
+    );
+  const found = await tx
+    .selectFrom('users')
+    .select(['id', 'organization_id', 'admin', 'accepted_at', 'banned_at'])
+    .where('email_key', '=', emailKey(email))
+    .executeTakeFirst();
+  if (found === undefined) {
+    if (await isBannedAddress(tx, organizationId, email)) throw closed();
+    return create(tx, act, provider, email, identity.name);
+  }
+  if (found.organization_id !== organizationId) {
+    throw refused(
+      'There is an account with your e-mail address that is not one of your organization. Ask whoever runs this server.',
+    );
+  }
+  const linked = await subjectsOf(tx, found.id, issuer);
+  // Linked since we looked for the identity, by another sign-in of the same person.
+  if (linked.includes(subject)) throw new WriteConflict('Someone else links this identity at the same time.');
+  // An address goes to someone else one day; who was linked with it first keeps the account.
+  if (linked.length > 0) {
+    throw refused(
+      'The account with your e-mail address belongs to somebody else at your provider. Ask whoever runs this server.',
+    );
+  }
+  return found;
+}
+
+async function create(
+  tx: Transaction,
+  act: Act,
+  provider: IdentityProvider,
+  email: string,
+  name: string | undefined,
+): Promise<Account> {
+  const created = await createUser(tx, act, {
+    email,
+    organization: provider.organization,
+    name: cleaned(name),
+  }).catch((error: unknown) => {
+    if (!(error instanceof Failure)) throw error;
+    // Someone made it since we looked.
+    if (error.kind === 'conflict') throw new WriteConflict(error.message, { cause: error });
+    throw refused('Your provider gives an e-mail address that this server cannot keep.');
+  });
+  return {
+    id: created.id,
+    organization_id: provider.organizationId,
+    admin: 0,
+    accepted_at: null,
+    banned_at: null,
+  };
+}
+
+async function link(
+  tx: Transaction,
+  act: Act,
+  userId: number,
+  { organizationId }: IdentityProvider,
+  { issuer, subject, verifiedEmail }: ProvenIdentity,
+): Promise<void> {
+  const linked = await tx
+    .insertInto('identities')
+    .values({ organization_id: organizationId, issuer, subject, user_id: userId, created_at: act.now })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('user_id')
+    .executeTakeFirst();
+  if (linked === undefined) throw new WriteConflict('Someone else links this identity at the same time.');
+  await recordChange(tx, act, {
+    action: 'identity.link',
+    object: ['user', userId],
+    organizationId,
+    before: null,
+    after: { issuer, subject, email: verifiedEmail },
+  });
+}
+
+/** Whoever signs in through the provider needs no invitation any more. */
+async function accept(tx: Transaction, act: Act, account: Account): Promise<void> {
+  if (account.accepted_at !== null) return;
+  await tx
+    .updateTable('users')
+    .set((eb) => ({ accepted_at: act.now, version: eb('version', '+', 1) }))
+    .where('id', '=', account.id)
+    .where('accepted_at', 'is', null)
+    .execute();
+  await recordChange(tx, act, {
+    action: 'user.accept-invitation',
+    object: ['user', account.id],
+    organizationId: account.organization_id,
+    before: { accepted: false },
+    after: { accepted: true, method: 'sso' },
+  });
+}
+
+/** @returns who an account is at an issuer */
+async function subjectsOf(db: Reader, userId: number, issuer: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('identities')
+    .select('subject')
+    .where('user_id', '=', userId)
+    .where('issuer', '=', issuer)
+    .execute();
+  return rows.map(({ subject }) => subject);
+}
+
+/** @returns the name, if it is one that can be kept; people can do without */
+function cleaned(name: string | undefined): string | undefined {
+  const text = withoutHidden(name?.slice(0, 4 * MAX_NAME_LENGTH) ?? '').trim();
+  return personNameFault('name', text) === undefined ? text : undefined;
+}
+
+/** Of one that was banned before its first sign-in nothing is left but its address; its person is told the same. */
+function closed(): Failure {
+  return refused('Your account was closed. Ask an admin of your organization.');
+}
+
+function refused(message: string): Failure {
+  return new Failure('forbidden', message);
+}

@@ -1,0 +1,65 @@
+import type { Act } from '../../auth/callers.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { grantAssessmentAccess, revokeAssessmentAccess } from '../assessments/assessments.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { isLastAdmin } from '../users/ban-user.ts';
+import { setAdmin } from '../users/update-user.ts';
+import type { IdentityProvider } from './identity-providers.ts';
+
+/**
+ * Gives an account what its groups at the provider stand for, and takes away what they no longer stand for: the role of
+ * an admin where the organization named a group for it, and access to the assessments of mapped groups. The last admin
+ * stays one. Access to assessments that no group is mapped to is not touched.
+ */
+export async function applyGroups(
+  tx: Transaction,
+  act: Act,
+  provider: IdentityProvider,
+  user: { id: number; admin: boolean },
+  groups: readonly string[],
+): Promise<void> {
+  const held = new Set(groups);
+  if (provider.adminGroup !== null)
+    await applyAdminGroup(tx, act, provider, user, held.has(provider.adminGroup));
+  await setAccess(tx, act, provider, user.id, held);
+}
+
+async function applyAdminGroup(
+  tx: Transaction,
+  act: Act,
+  { organizationId, adminGroup }: IdentityProvider,
+  user: { id: number; admin: boolean },
+  admin: boolean,
+): Promise<void> {
+  if (user.admin === admin) return;
+  const keeps = !admin && (await isLastAdmin(tx, organizationId, user.id));
+  if (!keeps) await setAdmin(tx, user.id, admin);
+  await recordChange(tx, act, {
+    action: keeps ? 'user.keep-admin' : 'user.set-role',
+    object: ['user', user.id],
+    organizationId,
+    before: { admin: user.admin },
+    after: { admin: keeps || admin, ...(keeps ? { reason: 'last admin' } : {}), group: adminGroup },
+  });
+}
+
+async function setAccess(
+  tx: Transaction,
+  act: Act,
+  { organizationId }: IdentityProvider,
+  userId: number,
+  held: ReadonlySet<string>,
+): Promise<void> {
+  const mapped = await tx
+    .selectFrom('identity_provider_groups as mapping')
+    .innerJoin('assessments', 'assessments.id', 'mapping.assessment_id')
+    .select(['mapping.group_name as group', 'assessments.id', 'assessments.uid'])
+    .where('mapping.organization_id', '=', organizationId)
+    .orderBy('assessments.uid')
+    .execute();
+  const opened = new Set(mapped.filter(({ group }) => held.has(group)).map(({ id }) => id));
+  for (const { id, uid } of new Map(mapped.map((row) => [row.id, row])).values()) {
+    if (opened.has(id)) await grantAssessmentAccess(tx, act, uid, userId);
+    else await revokeAssessmentAccess(tx, act, { id, uid, organizationId }, userId);
+  }
+}

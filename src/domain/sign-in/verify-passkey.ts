@@ -1,0 +1,124 @@
+import type { Act } from '../../auth/callers.ts';
+import { readPasskeyUse, type RelyingParty, verifyPasskeyUse } from '../../auth/webauthn.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import type { RefusingDatabase } from '../audit/denied-attempts.ts';
+import { consumeChallenge } from './challenges.ts';
+import type { FactorOwner } from './second-factors.ts';
+import { signInObstacle, type SignInState, signInStates } from '../users/sign-in-eligibility.ts';
+
+/** The answer of a browser that was asked to use a passkey. */
+export interface PasskeyAnswer {
+  /** The credential as JSON. */
+  credential: string;
+  relyingParty: RelyingParty;
+  /** What the browser was asked with, and until when it was to answer. */
+  challenge: string;
+  endsAt: number;
+}
+
+interface Passkey extends SignInState {
+  id: string;
+  public_key: string;
+  counter: number;
+  user_id: number;
+  uid: string;
+  organization_id: number | null;
+}
+
+/**
+ * Checks a sign-in with a passkey alone, which is two factors: the authenticator, and what it verified its user by.
+ * @returns whose it is; `undefined` when it is unknown or wrong, its user is banned, or their organization wants
+ *   sign-ins through its provider only: nobody is told which
+ */
+export async function signInWithPasskey(
+  refusing: RefusingDatabase,
+  act: Act,
+  answer: PasskeyAnswer,
+): Promise<FactorOwner | undefined> {
+  const passkey = await passkeyOf(refusing.db.read, answer);
+  const owner = passkey && { userId: passkey.user_id, organizationId: passkey.organization_id };
+  const right =
+    passkey !== undefined &&
+    signInObstacle(passkey) === undefined &&
+    (await proves(refusing, act, passkey, answer));
+  if (right) return owner;
+  refusing.refusals.record(act, {
+    action: 'sign-in.refuse',
+    object: ['user', owner?.userId ?? null],
+    organizationId: owner?.organizationId ?? null,
+    details: { method: 'passkey' },
+  });
+  return undefined;
+}
+
+/** @returns whether a passkey of this user was used, rightly */
+export async function usePasskey(
+  refusing: RefusingDatabase,
+  act: Act,
+  owner: FactorOwner,
+  answer: PasskeyAnswer,
+): Promise<boolean> {
+  const passkey = await passkeyOf(refusing.db.read, answer);
+  return passkey?.user_id === owner.userId && proves(refusing, act, passkey, answer);
+}
+
+async function passkeyOf(db: Reader, answer: PasskeyAnswer): Promise<Passkey | undefined> {
+  const use = await readPasskeyUse(answer.credential);
+  if (use === undefined) return undefined;
+  return signInStates(db)
+    .innerJoin('passkeys', 'passkeys.user_id', 'users.id')
+    .select([
+      'passkeys.id',
+      'passkeys.public_key',
+      'passkeys.counter',
+      'passkeys.user_id',
+      'users.uid',
+      'users.organization_id',
+    ])
+    .where('passkeys.id', '=', use.id)
+    .executeTakeFirst();
+}
+
+async function proves(
+  { db, refusals }: RefusingDatabase,
+  act: Act,
+  passkey: Passkey,
+  { credential, relyingParty, challenge, endsAt }: PasskeyAnswer,
+): Promise<boolean> {
+  const use = await readPasskeyUse(credential);
+  if (use === undefined) return false;
+  const { userHandle } = use.response;
+  if (userHandle !== undefined && Buffer.from(userHandle, 'base64url').toString() !== passkey.uid)
+    return false;
+  const counter = await verifyPasskeyUse(relyingParty, challenge, use, passkey.public_key);
+  if (counter === undefined) return false;
+  const outcome = await db.write(async (tx) => {
+    if (!(await consumeChallenge(tx, challenge, endsAt, act.now))) return 'used-before';
+    return (await countUse(tx, act, passkey, counter)) ? 'right' : 'copied';
+  });
+  if (outcome === 'copied') {
+    refusals.record(act, {
+      action: 'passkey.refuse',
+      object: ['passkey', passkey.id],
+      organizationId: passkey.organization_id,
+      details: { user: passkey.user_id, counter_before: passkey.counter, counter },
+    });
+  }
+  return outcome === 'right';
+}
+
+/**
+ * @returns whether the counter has grown: one that does not means that someone has copied the authenticator (WebAuthn,
+ *   section 6.1.1)
+ */
+async function countUse(tx: Transaction, act: Act, passkey: Passkey, counter: number): Promise<boolean> {
+  const counted = await tx
+    .updateTable('passkeys')
+    .set({ counter, last_used_at: act.now, last_used_from: act.actor.address })
+    .where('id', '=', passkey.id)
+    // An authenticator that keeps no counter says 0 every time.
+    .where((eb) => (counter === 0 ? eb('counter', '=', 0) : eb('counter', '<', counter)))
+    .returning('id')
+    .executeTakeFirst();
+  return counted !== undefined;
+}

@@ -1,0 +1,140 @@
+import type { Act, Caller } from '../../auth/callers.ts';
+import { blockBeyond } from '../../auth/ip-addresses.ts';
+import type { Keys } from '../../auth/keys.ts';
+import { ALL_SCOPES, isScope } from '../../auth/scopes.ts';
+import { shownStart } from '../../auth/secrets.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { Failure, invalid } from '../shared/errors.ts';
+import { defineList } from '../lists/define-list.ts';
+import { issueToken, MAX_OWN_TOKENS, tokenFaults } from './tokens.ts';
+
+/** A personal access token as its owner sees it, whether it is good or not. */
+export interface PersonalToken {
+  id: string;
+  name: string | null;
+  /** How the token begins. */
+  prefix: string;
+  scopes: readonly string[];
+  /** Empty for everywhere. */
+  allowedAddresses: readonly string[];
+  createdAt: number;
+  expiresAt: number | null;
+  lastUsedAt: number | null;
+  lastUsedFrom: string | null;
+  revokedAt: number | null;
+}
+
+/** The caller's own personal access tokens (operation 57). */
+export const personalTokenList = defineList({
+  name: 'tokens',
+  rows: ({ db, caller }) =>
+    db
+      .selectFrom('tokens')
+      .innerJoin('users', 'users.id', 'tokens.user_id')
+      .select([
+        'tokens.id',
+        'tokens.name',
+        'tokens.prefix',
+        'tokens.scopes',
+        'tokens.allowed_addresses',
+        'tokens.created_at',
+        'tokens.expires_at',
+        'tokens.last_used_at',
+        'tokens.last_used_from',
+        'tokens.revoked_at',
+      ])
+      .where('tokens.user_id', '=', caller.userId ?? -1)
+      .where('tokens.kind', '=', 'personal'),
+  id: 'tokens.id',
+  idType: 'text',
+  organization: 'users.organization_id',
+  filters: {},
+  orders: { createdAt: { by: 'tokens.created_at', type: 'integer' } },
+  items: (_reading, rows): PersonalToken[] =>
+    rows.map((row) => ({
+      id: row.id,
+      name: row.name,
+      prefix: row.prefix ?? '',
+      scopes: row.scopes.split(' '),
+      allowedAddresses: addressesOf(row.allowed_addresses),
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+      lastUsedAt: row.last_used_at,
+      lastUsedFrom: row.last_used_from,
+      revokedAt: row.revoked_at,
+    })),
+});
+
+function addressesOf(text: string | null): readonly string[] {
+  return text === null ? [] : (JSON.parse(text) as string[]);
+}
+
+/** What is absent is as the credential that asks has it. */
+export interface TokenWish {
+  name: string;
+  scopes?: readonly string[] | undefined;
+  /** Empty for everywhere. */
+  allowedAddresses?: readonly string[] | undefined;
+  expiresAt?: number | undefined;
+}
+
+/**
+ * Makes a personal access token for the caller, which is good for no more than the credential that asks for it.
+ * @returns the token as it is listed, and the token itself, this once
+ * @throws Failure `invalid` for unknown scopes, addresses that are none, a time that is past and one token too many;
+ *   `forbidden` for what the credential may not, and for the command line, which has no account
+ */
+export async function issueOwnToken(
+  tx: Transaction,
+  act: Act<Caller>,
+  keys: Keys,
+  wish: TokenWish,
+): Promise<PersonalToken & { token: string }> {
+  const { actor: caller, now } = act;
+  if (caller.userId === null) throw new Failure('forbidden', 'The command line has no account of its own.');
+  const { bounds } = caller;
+  const own = bounds.allowedAddresses ?? [];
+  const scopes = wish.scopes ?? ALL_SCOPES.filter((scope) => caller.scopes.has(scope));
+  const allowedAddresses = wish.allowedAddresses ?? own;
+  const expiresAt = wish.expiresAt ?? bounds.expiresAt;
+  const faults = tokenFaults(scopes, allowedAddresses);
+  if (wish.expiresAt !== undefined && wish.expiresAt <= now)
+    faults.push({ property: 'expiresAt', message: 'must be in the future' });
+  if (faults.length > 0) throw invalid(faults);
+
+  const more = scopes.find((scope) => !isScope(scope) || !caller.scopes.has(scope));
+  if (more !== undefined)
+    throw new Failure('forbidden', `The token that asks does not have the scope ${more} itself.`);
+  if (own.length > 0) {
+    const beyond = allowedAddresses.length === 0 ? 'everywhere' : blockBeyond(own, allowedAddresses);
+    if (beyond !== undefined)
+      throw new Failure('forbidden', `The token that asks may not be used from ${beyond} itself.`);
+  }
+  if (bounds.expiresAt !== null && (expiresAt ?? Infinity) > bounds.expiresAt)
+    throw new Failure('forbidden', 'The token that asks expires earlier than that itself.');
+
+  const name = wish.name.trim();
+  const request = {
+    userId: caller.userId,
+    kind: 'personal',
+    name,
+    scopes,
+    expiresAt,
+    allowedAddresses,
+    atMost: MAX_OWN_TOKENS,
+  } as const;
+  const { id, token } = await issueToken(tx, act, keys, request);
+  return {
+    id,
+    name,
+    prefix: shownStart(token),
+    scopes: [...new Set(scopes)],
+    allowedAddresses,
+    createdAt: now,
+    expiresAt,
+    lastUsedAt: null,
+    lastUsedFrom: null,
+    revokedAt: null,
+    token,
+  };
+}

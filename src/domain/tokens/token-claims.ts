@@ -1,0 +1,44 @@
+import type { Account } from '../../auth/callers.ts';
+import type { Scope } from '../../auth/scopes.ts';
+import type { Reader } from '../../db/engine.ts';
+import { prepare } from '../../db/prepared-queries.ts';
+import { accountOf, RIGHTS, type RightsRow } from '../users/account-rights.ts';
+
+/** An account, as far as a token tells of it. */
+export interface TokenAccount extends Account {
+  uid: string;
+  /** The uid of its organization; `null` for staff. */
+  organization: string | null;
+}
+
+const accountById = prepare<{ id: number }, RightsRow & { uid: string; organization: string | null }>(
+  (db, p) =>
+    db
+      .selectFrom('users')
+      .leftJoin('organizations', 'organizations.id', 'users.organization_id')
+      .select(['users.uid', 'organizations.uid as organization', ...RIGHTS])
+      .where('users.id', '=', p.id)
+      .where('users.banned_at', 'is', null),
+);
+
+/** @returns what tokens tell of an account; nothing for one that is banned or gone */
+export async function tokenAccount(db: Reader, userId: number): Promise<TokenAccount | undefined> {
+  const [row] = await accountById(db, { id: userId });
+  return row && { uid: row.uid, organization: row.organization, ...accountOf(row) };
+}
+
+/** @returns the claims of a JWT access token (docs/decided.md, section 10; RFC 9068, section 2.2) */
+export function claimsOf(
+  account: TokenAccount,
+  { id, clientId, scopes }: { id: string; clientId: string; scopes: readonly Scope[] },
+) {
+  return {
+    jti: id,
+    sub: account.uid,
+    client_id: clientId,
+    scope: scopes.join(' '),
+    ...(account.organization === null ? {} : { org: account.organization }),
+    admin: account.admin,
+    staff: account.staff,
+  };
+}

@@ -1,0 +1,148 @@
+import { sql } from 'kysely';
+import { type Act, administers, type Caller } from '../../auth/callers.ts';
+import { prepareInsert } from '../../db/bulk-insert.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import {
+  type ReachedAssessment,
+  holdReachedAssessment,
+  requireAssessment,
+} from '../assessments/find-assessment.ts';
+import { countUserChanges } from './account-rights.ts';
+import { type ChangeBy, recordChanges } from '../audit/record-event.ts';
+import { Failure, type Fault, invalid } from '../shared/errors.ts';
+import { defineList } from '../lists/define-list.ts';
+import { completeUsers, type User, usersOf } from './user-list.ts';
+
+const insertAccess = prepareInsert('assessment_access', {
+  organization_id: 'int',
+  assessment_id: 'int',
+  user_id: 'int',
+});
+
+/** The client users who were given access to an assessment, but admins, who have it anyway. */
+const givenAccess = (db: Reader) =>
+  usersOf(db)
+    .innerJoin('assessment_access', 'assessment_access.user_id', 'users.id')
+    .where('users.admin', '=', 0);
+
+/** The same as a list (operation 40), which the id of the assessment narrows. */
+export const assessmentUserList = defineList({
+  name: 'assessment-users',
+  rows: ({ db }) => givenAccess(db),
+  id: 'users.id',
+  organization: 'users.organization_id',
+  filters: {
+    assessment: {
+      kind: 'integers',
+      where: ({ db }, ids) => isOneOf(db, sql.ref<number>('assessment_access.assessment_id'), ids),
+    },
+  },
+  orders: { id: { by: 'users.id', type: 'integer' } },
+  items: ({ db }, rows) => completeUsers(db, rows),
+});
+
+/**
+ * @returns the id of an assessment whose accesses the caller may see
+ * @throws Failure `missing` for who has no access to it, `forbidden` for who is no admin
+ */
+export async function assessmentOfAdmin(db: Reader, caller: Caller, uid: string): Promise<number> {
+  const assessment = await requireAssessment(db, caller, uid);
+  requireAdmin(caller, assessment);
+  return assessment.id;
+}
+
+function requireAdmin(caller: Caller, { organizationId }: ReachedAssessment): void {
+  if (!administers(caller, organizationId))
+    throw new Failure('forbidden', 'Only admins see and change who has access to an assessment.');
+}
+
+/**
+ * Gives users access to an assessment, and takes it from others; what they have already, or have not, stays.
+ * @returns those who have been given access then
+ * @throws Failure `invalid` for a user in both lists and for who is no user of the organization, `missing` and
+ *   `forbidden` as above
+ */
+export async function changeAssessmentUsers(
+  tx: Transaction,
+  act: Act<Caller>,
+  uid: string,
+  { add = [], remove = [] }: { add?: readonly number[] | undefined; remove?: readonly number[] | undefined },
+): Promise<User[]> {
+  const removing = new Set(remove);
+  const both = add.flatMap((id, index): Fault[] =>
+    removing.has(id)
+      ? [{ property: `add.${index}`, message: 'must not be in remove as well', value: id }]
+      : [],
+  );
+  if (both.length > 0) throw invalid(both);
+  const assessment = await holdReachedAssessment(tx, act.actor, uid);
+  requireAdmin(act.actor, assessment);
+  await requireUsers(tx, assessment.organizationId, { add, remove });
+  const rows = await tx
+    .selectFrom('assessment_access')
+    .select('user_id')
+    .where('assessment_id', '=', assessment.id)
+    .where(({ ref }) => isOneOf(tx, ref('user_id'), [...add, ...remove]))
+    .execute();
+  const having = new Set(rows.map(({ user_id }) => user_id));
+  const added = [...new Set(add)].filter((id) => !having.has(id)).sort((one, other) => one - other);
+  const removed = [...removing].filter((id) => having.has(id)).sort((one, other) => one - other);
+  await insertAccess(
+    tx,
+    added.map((id) => [assessment.organizationId, assessment.id, id]),
+  );
+  if (removed.length > 0)
+    await tx
+      .deleteFrom('assessment_access')
+      .where('assessment_id', '=', assessment.id)
+      .where(({ ref }) => isOneOf(tx, ref('user_id'), removed))
+      .execute();
+  await countUserChanges(tx, [...added, ...removed]);
+  const of = { object: ['assessment', uid], organizationId: assessment.organizationId } as const;
+  await recordChanges(tx, [
+    ...added.map((user): ChangeBy => ({
+      act,
+      change: { action: 'assessment.grant', ...of, before: null, after: { user } },
+    })),
+    ...removed.map((user): ChangeBy => ({
+      act,
+      change: { action: 'assessment.revoke', ...of, before: { user }, after: null },
+    })),
+  ]);
+  return completeUsers(
+    tx,
+    await givenAccess(tx)
+      .where('assessment_access.assessment_id', '=', assessment.id)
+      .orderBy('users.id')
+      .execute(),
+  );
+}
+
+async function requireUsers(
+  db: Reader,
+  organizationId: number,
+  lists: { add: readonly number[]; remove: readonly number[] },
+): Promise<void> {
+  const rows = await db
+    .selectFrom('users')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where(({ ref }) => isOneOf(db, ref('id'), [...lists.add, ...lists.remove]))
+    .execute();
+  const known = new Set(rows.map(({ id }) => id));
+  const faults = Object.entries(lists).flatMap(([list, ids]) =>
+    ids.flatMap((id, index): Fault[] =>
+      known.has(id)
+        ? []
+        : [
+            {
+              property: `${list}.${index}`,
+              message: 'is not the id of a user of the organization',
+              value: id,
+            },
+          ],
+    ),
+  );
+  if (faults.length > 0) throw invalid(faults);
+}

@@ -1,0 +1,152 @@
+import { type Act, belongsTo, type Caller } from '../../auth/callers.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { holdAccount } from './account-rights.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { Failure, invalid, missing } from '../shared/errors.ts';
+import { type Expected, requireVersion } from '../shared/versions.ts';
+import { setAssessmentsGivenTo } from '../assessments/assessment-access.ts';
+import { credentialsChanged } from '../tokens/credentials.ts';
+import { isLastAdmin } from './ban-user.ts';
+import { renewInvitation } from './invitations.ts';
+import { refuseUserForm, renameUser } from './users.ts';
+
+/** What is absent stays as it is. */
+export interface UserChange {
+  admin?: boolean | undefined;
+  name?: string | undefined;
+  /** The uids of all assessments that they are given access to. */
+  assessments?: readonly string[] | undefined;
+  /** Ends a ban. */
+  reactivate?: boolean | undefined;
+  /** Ends the link of an invitation, and makes a new one. */
+  reinvite?: boolean | undefined;
+}
+
+/**
+ * Changes a user for a caller: an admin any user of their organization, staff any client user that they reach, and
+ * themselves.
+ * @throws Failure `missing` for a user out of reach, `forbidden` for a caller who is no admin, for the last admin who has
+ *   signed in and for the last one at all, `changed` for another version than is expected, `invalid` for a name or an assessment, `conflict` for
+ *   an invitation of who has accepted or is banned
+ */
+export async function changeUserAs(
+  tx: Transaction,
+  act: Act<Caller>,
+  id: number,
+  change: UserChange,
+  expected?: Expected,
+): Promise<void> {
+  const { actor: caller } = act;
+  refuseUserForm({ name: change.name });
+  const found = await userRow(tx, id);
+  const isOwn = id === caller.userId;
+  if (
+    found === undefined ||
+    !(isOwn || (found.organization_id !== null && belongsTo(caller, found.organization_id)))
+  )
+    throw missing('user');
+  if (!caller.admin) throw new Failure('forbidden', 'Only admins change users.');
+  const { organization_id: organizationId } = found;
+  // Asked before the user is held, in the order of a ban.
+  const isLast = { ofAll: false, ofAccepted: false };
+  if (change.admin === false && organizationId !== null) {
+    isLast.ofAll = await isLastAdmin(tx, organizationId, id);
+    isLast.ofAccepted = await isLastAdmin(tx, organizationId, id, { accepted: true });
+  }
+  await holdAccount(tx, id);
+  const user = await userRow(tx, id);
+  if (user === undefined) throw missing('user');
+  // Who never signed in may give it up, unless nobody at all were left: nor may they be banned then.
+  const leavesNone = user.accepted_at === null ? isLast.ofAll : isLast.ofAccepted;
+  if (leavesNone && user.admin === 1 && user.banned_at === null)
+    throw new Failure('forbidden', 'This is the last admin of the organization, who has to stay one.');
+  requireVersion(expected, user.version);
+  if (organizationId === null && change.admin === false)
+    throw invalid({ property: 'admin', message: 'is so of platform staff, always', value: false });
+
+  if (change.reactivate === true && user.banned_at !== null) await reactivate(tx, act, user);
+  if (change.name !== undefined) await renameUser(tx, act, id, change.name);
+  if (change.assessments !== undefined)
+    await setAssessmentsGivenTo(tx, act, { id, organizationId }, change.assessments);
+  if (change.admin !== undefined && organizationId !== null && change.admin !== (user.admin === 1)) {
+    await setAdmin(tx, id, change.admin);
+    await recordChange(tx, act, {
+      action: 'user.set-role',
+      object: ['user', id],
+      organizationId,
+      before: { admin: user.admin === 1 },
+      after: { admin: change.admin },
+    });
+  }
+  if (change.reinvite === true) {
+    if (user.accepted_at !== null)
+      throw new Failure('conflict', 'This user has accepted the invitation already.');
+    if (user.banned_at !== null && change.reactivate !== true)
+      throw new Failure('conflict', 'This user is banned.');
+    await renewInvitation(tx, act, id);
+  }
+}
+
+/** Sets whether a user is an admin of their organization; whoever takes that away asks `isLastAdmin` before. */
+export async function setAdmin(tx: Transaction, userId: number, admin: boolean): Promise<void> {
+  await tx
+    .updateTable('users')
+    .set((eb) => ({ admin: admin ? 1 : 0, version: eb('version', '+', 1) }))
+    .where('id', '=', userId)
+    .execute();
+  await credentialsChanged(tx);
+}
+
+type UserRow = NonNullable<Awaited<ReturnType<typeof userRow>>>;
+
+function userRow(tx: Transaction, id: number) {
+  return tx
+    .selectFrom('users')
+    .select([
+      'id',
+      'organization_id',
+      'admin',
+      'accepted_at',
+      'banned_at',
+      'created_at',
+      'invited_at',
+      'version',
+    ])
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Ends a ban. What the ban has ended stays so: sessions, tokens, links, and what an application was given. */
+async function reactivate(tx: Transaction, act: Act, user: UserRow): Promise<void> {
+  const { id, accepted_at, invited_at, created_at } = user;
+  const { now } = act;
+  // Another time is another link.
+  const invitedAt = accepted_at === null ? Math.max(now, (invited_at ?? created_at) + 1) : invited_at;
+  await tx
+    .updateTable('users')
+    .set((eb) => ({
+      banned_at: null,
+      reactivated_at: now,
+      invited_at: invitedAt,
+      version: eb('version', '+', 1),
+    }))
+    .where('id', '=', id)
+    .execute();
+  for (const table of ['tokens', 'refresh_tokens'] as const)
+    await tx
+      .updateTable(table)
+      .set({ revoked_at: now })
+      .where('user_id', '=', id)
+      .where('revoked_at', 'is', null)
+      .execute();
+  for (const table of ['sessions', 'password_resets', 'oauth_codes'] as const)
+    await tx.deleteFrom(table).where('user_id', '=', id).execute();
+  await credentialsChanged(tx);
+  await recordChange(tx, act, {
+    action: 'user.reactivate',
+    object: ['user', id],
+    organizationId: user.organization_id,
+    before: { banned: true },
+    after: { banned: false },
+  });
+}

@@ -1,0 +1,196 @@
+import { sql, type SqlBool } from 'kysely';
+import { type Caller, administers } from '../../auth/callers.ts';
+import type { Reader } from '../../db/engine.ts';
+import { isOneOf } from '../../db/dialect-sql.ts';
+import { assessmentsGivenTo } from '../assessments/assessment-access.ts';
+import { Failure, missing } from '../shared/errors.ts';
+import { type Reading, searchIn } from '../lists/filters.ts';
+import { defineList } from '../lists/define-list.ts';
+import { belongsToOrganization, reachOfAccount, reachParameters } from '../shared/visibility.ts';
+
+/** An account, as the API tells of it. */
+export interface User {
+  id: number;
+  version: number;
+  uid: string;
+  email: string;
+  name: string | null;
+  /** `null` for platform staff. */
+  organizationId: number | null;
+  organizationUid: string | null;
+  admin: boolean;
+  staff: boolean;
+  banned: boolean;
+  /** Whether they have accepted their invitation. */
+  accepted: boolean;
+  /** When they were invited last, in milliseconds since 1970. */
+  invitedAt: number;
+  /** When they last used a browser here, or a token of theirs was used; `null` for never. */
+  lastSeenAt: number | null;
+  /** Whether they have an authenticator app or a passkey. */
+  secondFactor: boolean;
+  /** The uids of the assessments that they were given access to by name, sorted. */
+  assessmentIds: readonly string[];
+}
+
+/** Accounts, with what is told of them. */
+export const usersOf = (db: Reader) =>
+  db
+    .selectFrom('users')
+    .leftJoin('organizations', 'organizations.id', 'users.organization_id')
+    .select([
+      'users.id',
+      'users.version',
+      'users.uid',
+      'users.email',
+      'users.name',
+      'users.organization_id',
+      'organizations.uid as organization_uid',
+      'users.admin',
+      'users.staff',
+      'users.banned_at',
+      'users.accepted_at',
+      'users.created_at',
+      'users.invited_at',
+      'users.last_seen_at',
+    ]);
+
+type UserRow = Awaited<ReturnType<ReturnType<typeof usersOf>['executeTakeFirstOrThrow']>>;
+
+/** The client users of the organizations that the caller reaches (operation 53). */
+export const userList = defineList({
+  name: 'users',
+  rows: ({ db, caller }) =>
+    usersOf(db)
+      .where('users.organization_id', 'is not', null)
+      .where(({ ref }) =>
+        belongsToOrganization(reachOfAccount(caller), ref('users.organization_id'), reachParameters(caller)),
+      ),
+  id: 'users.id',
+  organization: 'users.organization_id',
+  filters: {
+    search: searchIn('users.email_key', 'users.name_key'),
+    banned: {
+      kind: 'flag',
+      usual: false,
+      where: (_reading, banned) => isKnown('users.banned_at', banned),
+    },
+    invited: { kind: 'flag', where: (_reading, invited) => isKnown('users.accepted_at', !invited) },
+  },
+  orders: { email: { by: 'users.email_key', type: 'text' } },
+  items: ({ db }, rows) => completeUsers(db, rows),
+});
+
+function isKnown(column: string, known: boolean) {
+  return known ? sql<SqlBool>`${sql.ref(column)} is not null` : sql<SqlBool>`${sql.ref(column)} is null`;
+}
+
+/**
+ * @returns users by id, those that there are
+ */
+export async function usersById(db: Reader, ids: readonly number[]): Promise<User[]> {
+  const rows = await usersOf(db)
+    .where(({ ref }) => isOneOf(db, ref('users.id'), ids))
+    .orderBy('users.id')
+    .execute();
+  return completeUsers(db, rows);
+}
+
+/**
+ * A user whom the caller looks after, or the caller.
+ * @throws Failure `missing` for everyone else
+ */
+export async function userForCaller(db: Reader, caller: Caller, id: number): Promise<User> {
+  const [user] = await usersById(db, [id]);
+  const isOwn = user?.id === caller.userId;
+  // Staff look after the users of organizations, and not after each other.
+  if (user === undefined || !(isOwn || (!user.staff && administers(caller, user.organizationId))))
+    throw missing('user');
+  return user;
+}
+
+/**
+ * @returns the caller's own account
+ * @throws Failure `forbidden` for the command line, which has none
+ */
+export async function callersOwnUser(db: Reader, caller: Caller): Promise<User> {
+  if (caller.userId === null) throw new Failure('forbidden', 'The command line has no account of its own.');
+  const [user] = await usersById(db, [caller.userId]);
+  if (user === undefined) throw missing('user');
+  return user;
+}
+
+/**
+ * @throws Failure `forbidden` for who may list no users: admins may, and who holds `rbac_group_admin` in a group, who has
+ *   to find whom to add
+ */
+export async function requireUserLister({ db, caller }: Reading): Promise<void> {
+  if (caller.admin) return;
+  const role = await db
+    .selectFrom('group_members')
+    .select('id')
+    .where('user_id', '=', caller.userId)
+    .where('role', '=', 'rbac_group_admin')
+    .limit(1)
+    .executeTakeFirst();
+  if (role === undefined) throw new Failure('forbidden', 'Only admins, and admins of a group, list users.');
+}
+
+/** Completes rows of `usersOf`. */
+export async function completeUsers(db: Reader, rows: readonly UserRow[]): Promise<User[]> {
+  const ids = rows.map(({ id }) => id);
+  const [given, used, guarded] = await Promise.all([
+    assessmentsGivenTo(db, ids),
+    lastTokenUses(db, ids),
+    withSecondFactor(db, ids),
+  ]);
+  return rows.map((row) => {
+    const { id, version, uid, email, name } = row;
+    const seen = [row.last_seen_at, used.get(id) ?? null].filter((at) => at !== null);
+    return {
+      id,
+      version,
+      uid,
+      email,
+      name,
+      organizationId: row.organization_id,
+      organizationUid: row.organization_uid,
+      admin: row.admin === 1,
+      staff: row.staff === 1,
+      banned: row.banned_at !== null,
+      accepted: row.accepted_at !== null,
+      invitedAt: row.invited_at ?? row.created_at,
+      lastSeenAt: seen.length === 0 ? null : Math.max(...seen),
+      secondFactor: guarded.has(id),
+      assessmentIds: given.get(id) ?? [],
+    };
+  });
+}
+
+/** @returns by user, when a token of theirs was used last */
+async function lastTokenUses(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
+  const rows = await db
+    .selectFrom('tokens')
+    .select(['user_id', sql<number>`max(last_used_at)`.as('at')])
+    .where(({ ref }) => isOneOf(db, ref('user_id'), ids))
+    .where('last_used_at', 'is not', null)
+    .groupBy('user_id')
+    .execute();
+  return new Map(rows.map(({ user_id, at }) => [user_id, at]));
+}
+
+/** @returns who of these users has an authenticator app or a passkey */
+async function withSecondFactor(db: Reader, ids: readonly number[]): Promise<ReadonlySet<number>> {
+  const rows = await db
+    .selectFrom('totp_secrets')
+    .select('user_id')
+    .where(({ ref }) => isOneOf(db, ref('user_id'), ids))
+    .union(
+      db
+        .selectFrom('passkeys')
+        .select('user_id')
+        .where(({ ref }) => isOneOf(db, ref('user_id'), ids)),
+    )
+    .execute();
+  return new Set(rows.map(({ user_id }) => user_id));
+}

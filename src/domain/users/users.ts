@@ -1,0 +1,298 @@
+import { emailKey, isEmail } from '../../auth/email-addresses.ts';
+import { randomText } from '../../auth/secrets.ts';
+import type { Act, Caller } from '../../auth/callers.ts';
+import type { Reader, Transaction } from '../../db/engine.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { Failure, type Fault, invalid, missing } from '../shared/errors.ts';
+import { credentialsChanged } from '../tokens/credentials.ts';
+import { nameKey } from '../../db/dialect-sql.ts';
+import { assessmentsNamed, setAssessmentsGivenTo } from '../assessments/assessment-access.ts';
+import {
+  createOrganization,
+  type NewOrganization,
+  type Organization,
+  organizationByUid,
+} from '../organizations/organizations.ts';
+import { cleanPersonName, personNameFault } from './user-names.ts';
+
+export interface NewUser {
+  email: string;
+  name?: string | undefined;
+  /** The uid of their organization; absent for platform staff. */
+  organization?: string | undefined;
+  admin?: boolean | undefined;
+  /** For staff: the organizations they are assigned to; none named means all. */
+  assignedTo?: readonly string[] | undefined;
+  /** The uids of the assessments of the organization that they are given access to. */
+  assessments?: readonly string[] | undefined;
+  /** Argon2id, PHC format. Who has one counts as signed in; without one the user is invited. */
+  passwordHash?: string | undefined;
+}
+
+export interface CreatedUser {
+  id: number;
+  uid: string;
+  email: string;
+}
+
+/**
+ * Creates a user of an organization, or of the platform's staff; an address that was banned there is so no longer.
+ * @throws Failure `invalid` for a bad address, an unknown organization or an assessment that is not of it, `conflict` for an address that is taken
+ */
+export async function createUser(tx: Transaction, act: Act, input: NewUser): Promise<CreatedUser> {
+  refuseUserForm(input);
+  const email = input.email.trim();
+  const name = input.name === undefined ? null : cleanPersonName('name', input.name);
+  const organizationId =
+    input.organization === undefined
+      ? null
+      : await requireOrganization(tx, 'organization', input.organization);
+  const staff = organizationId === null;
+  if (!staff && input.assignedTo !== undefined)
+    throw invalid({ property: 'assignedTo', message: 'is for platform staff only' });
+  const assessments = input.assessments ?? [];
+  await assessmentsNamed(tx, organizationId, assessments);
+  const uid = `u${randomText(15)}`;
+  const row = await tx
+    .insertInto('users')
+    .values({
+      uid,
+      email,
+      email_key: emailKey(email),
+      name,
+      name_key: name === null ? null : nameKey(name),
+      organization_id: organizationId,
+      admin: input.admin === true ? 1 : 0,
+      staff: staff ? 1 : 0,
+      password_hash: input.passwordHash ?? null,
+      accepted_at: input.passwordHash === undefined ? null : act.now,
+      created_at: act.now,
+    })
+    .onConflict((conflict) => conflict.column('email_key').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (row === undefined) {
+    throw new Failure('conflict', `There is a user with the address ${email} already.`, [
+      { property: 'email', message: 'is taken already', value: email },
+    ]);
+  }
+  if (organizationId !== null) {
+    await tx
+      .deleteFrom('banned_addresses')
+      .where('organization_id', '=', organizationId)
+      .where('email_key', '=', emailKey(email))
+      .execute();
+  }
+  if (staff) await setAssignment(tx, row.id, input.assignedTo ?? []);
+  await recordChange(tx, act, {
+    action: 'user.create',
+    object: ['user', row.id],
+    organizationId,
+    before: null,
+    after: {
+      uid,
+      email,
+      name,
+      admin: input.admin === true,
+      staff,
+      assigned_to: input.assignedTo ?? [],
+      assessments: [...new Set(assessments)].sort(),
+    },
+  });
+  await setAssessmentsGivenTo(tx, act, { id: row.id, organizationId }, assessments);
+  return { id: row.id, uid, email };
+}
+
+/** @throws Failure `invalid` for an address and a name that nobody can have, before anything is asked of the database */
+export function refuseUserForm({
+  email,
+  name,
+}: {
+  email?: string | undefined;
+  name?: string | undefined;
+}): void {
+  const faults: Fault[] = [];
+  if (email !== undefined && !isEmail(email.trim()))
+    faults.push({
+      property: 'email',
+      message: 'must be an e-mail address such as ada@example.com',
+      value: email,
+    });
+  const fault = name === undefined ? undefined : personNameFault('name', name);
+  if (fault !== undefined) faults.push(fault);
+  if (faults.length > 0) throw invalid(faults);
+}
+
+/**
+ * Changes what a user is called.
+ * @throws Failure `invalid` for a name that is empty, too long or shows nothing, `missing` for an unknown user
+ */
+export async function renameUser(tx: Transaction, act: Act, userId: number, name: string): Promise<void> {
+  const clean = cleanPersonName('name', name);
+  const user = await tx
+    .selectFrom('users')
+    .select(['name', 'organization_id'])
+    .where('id', '=', userId)
+    .executeTakeFirst();
+  if (user === undefined) throw missing('user');
+  if (user.name === clean) return;
+  await tx
+    .updateTable('users')
+    .set((eb) => ({ name: clean, name_key: nameKey(clean), version: eb('version', '+', 1) }))
+    .where('id', '=', userId)
+    .execute();
+  await recordChange(tx, act, {
+    action: 'user.rename',
+    object: ['user', userId],
+    organizationId: user.organization_id,
+    before: { name: user.name },
+    after: { name: clean },
+  });
+}
+
+/**
+ * Confines a staff user to organizations, or to none in particular. From then on they hold no global scopes, and see
+ * nothing of others.
+ * @param organizations uids; none means all
+ * @throws Failure `missing` for an unknown user, `invalid` for one who is not staff and for an unknown organization
+ */
+export async function assignStaff(
+  tx: Transaction,
+  act: Act,
+  userId: number,
+  organizations: readonly string[],
+): Promise<void> {
+  const user = await tx.selectFrom('users').select('staff').where('id', '=', userId).executeTakeFirst();
+  if (user === undefined) throw missing('user');
+  if (user.staff !== 1) throw invalid({ property: 'user', message: 'must be platform staff' });
+  const before = await assignmentOf(tx, userId);
+  await setAssignment(tx, userId, organizations);
+  await credentialsChanged(tx);
+  await recordChange(tx, act, {
+    action: 'user.assign',
+    object: ['user', userId],
+    organizationId: null,
+    before: { assigned_to: before },
+    after: { assigned_to: await assignmentOf(tx, userId) },
+  });
+}
+
+async function setAssignment(
+  tx: Transaction,
+  userId: number,
+  organizations: readonly string[],
+): Promise<void> {
+  const ids: number[] = [];
+  for (const [index, uid] of organizations.entries())
+    ids.push(await requireOrganization(tx, `assignedTo.${index}`, uid));
+  await tx.deleteFrom('staff_organizations').where('user_id', '=', userId).execute();
+  for (const id of new Set(ids))
+    await tx.insertInto('staff_organizations').values({ user_id: userId, organization_id: id }).execute();
+}
+
+/**
+ * Creates an organization for a caller: staff who are assigned to organizations are assigned to it as well.
+ * @throws Failure `forbidden` for who is no staff, and as `createOrganization` does
+ */
+export async function createOrganizationAs(
+  tx: Transaction,
+  act: Act<Caller>,
+  input: NewOrganization,
+): Promise<Organization> {
+  const { staff, assigned, userId } = act.actor;
+  if (!staff) throw new Failure('forbidden', 'Only platform staff create organizations.');
+  const organization = await createOrganization(tx, act, input);
+  if (assigned !== null && userId !== null)
+    await assignStaff(tx, act, userId, [...(await assignmentOf(tx, userId)), organization.uid]);
+  return organization;
+}
+
+/** @returns the uids of the organizations that a staff user is assigned to */
+/** @returns the uids of the organizations that a staff user is assigned to */
+export async function assignmentOf(db: Reader, userId: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('staff_organizations')
+    .innerJoin('organizations', 'organizations.id', 'staff_organizations.organization_id')
+    .select('organizations.uid')
+    .where('staff_organizations.user_id', '=', userId)
+    .orderBy('organizations.uid')
+    .execute();
+  return rows.map(({ uid }) => uid);
+}
+
+async function requireOrganization(tx: Transaction, property: string, uid: string): Promise<number> {
+  const organization = await organizationByUid(tx, uid);
+  if (organization === undefined)
+    throw invalid({ property, message: 'is not the uid of an organization', value: uid });
+  return organization.id;
+}
+
+/** A user as the command line shows them. */
+export interface ListedUser extends CreatedUser {
+  /** The uid of their organization; `null` for platform staff. */
+  organization: string | null;
+  admin: boolean;
+  staff: boolean;
+  banned: boolean;
+  /** Whether they never signed in. */
+  invited: boolean;
+  /** Whether they have an authenticator app or a passkey. */
+  second_factor: boolean;
+}
+
+/** @returns every user, oldest first */
+export async function listUsers(db: Reader): Promise<ListedUser[]> {
+  return (await usersOf(db).orderBy('users.id').execute()).map(listed);
+}
+
+/** @returns the user with this address, in whatever case it is written */
+export async function userByEmail(db: Reader, email: string): Promise<ListedUser | undefined> {
+  const row = await usersOf(db).where('users.email_key', '=', emailKey(email)).executeTakeFirst();
+  return row && listed(row);
+}
+
+export async function userByUid(db: Reader, uid: string): Promise<ListedUser | undefined> {
+  const row = await usersOf(db).where('users.uid', '=', uid).executeTakeFirst();
+  return row && listed(row);
+}
+
+export async function userById(db: Reader, id: number): Promise<ListedUser | undefined> {
+  const row = await usersOf(db).where('users.id', '=', id).executeTakeFirst();
+  return row && listed(row);
+}
+
+type UserRow = Awaited<ReturnType<ReturnType<typeof usersOf>['executeTakeFirstOrThrow']>>;
+
+function usersOf(db: Reader) {
+  return db
+    .selectFrom('users')
+    .leftJoin('organizations', 'organizations.id', 'users.organization_id')
+    .leftJoin('totp_secrets', 'totp_secrets.user_id', 'users.id')
+    .select([
+      'users.id',
+      'users.uid',
+      'users.email',
+      'organizations.uid as organization',
+      'users.admin',
+      'users.staff',
+      'users.banned_at',
+      'users.accepted_at',
+      'totp_secrets.user_id as totp',
+    ])
+    .select((eb) =>
+      eb
+        .exists(eb.selectFrom('passkeys').select('passkeys.id').whereRef('passkeys.user_id', '=', 'users.id'))
+        .as('passkey'),
+    );
+}
+
+function listed({ banned_at, accepted_at, totp, passkey, ...user }: UserRow): ListedUser {
+  return {
+    ...user,
+    admin: user.admin === 1,
+    staff: user.staff === 1,
+    banned: banned_at !== null,
+    invited: accepted_at === null,
+    second_factor: totp !== null || Boolean(passkey),
+  };
+}

@@ -1,0 +1,102 @@
+import type { Transaction } from '../../db/engine.ts';
+import { prepareInsert } from '../../db/bulk-insert.ts';
+import { searchKey } from '../lists/filters.ts';
+import { closedAt } from './statuses-and-severities.ts';
+import type { FindingColumns } from './vulnerability-fields.ts';
+import type { WholeRow } from './read-vulnerability.ts';
+
+const COLUMNS = {
+  id: 'int',
+  organization_id: 'int',
+  assessment_id: 'int',
+  severity: 'text',
+  status_id: 'int',
+  status_set_at: 'int',
+  closed_at: 'int',
+  cvss_score: 'real',
+  cvss_vector: 'text',
+  created_at: 'int',
+  updated_at: 'int',
+  created_by: 'int',
+  assignee_id: 'int',
+  due_on: 'text',
+  source: 'text',
+  first_seen_at: 'int',
+  import_id: 'int',
+  location_count: 'int',
+  title: 'text',
+  category_parent: 'text',
+  category_display: 'text',
+  cve_ids: 'text',
+  cwe_ids: 'text',
+  description: 'text',
+  impact: 'text',
+  recommended_fix: 'text',
+  exploitable_locations: 'text',
+  validation_steps: 'text',
+  http_requests: 'text',
+  reference_urls: 'text',
+  title_key: 'text',
+  description_key: 'text',
+} as const;
+const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
+const insertRows = prepareInsert('vulnerabilities', COLUMNS);
+
+/** The row of a vulnerability that is new, with what it is searched by. */
+export type NewVulnerability = WholeRow & { title_key: string; description_key: string };
+
+/** @returns the row of one that a person reports; what others say of it otherwise is put in its place */
+export function newVulnerability(
+  finding: FindingColumns,
+  {
+    id,
+    assessment,
+    statusId,
+    by,
+    now,
+  }: {
+    id: number;
+    assessment: { id: number; organization_id: number };
+    statusId: number;
+    /** The id of a user. */
+    by: number | null;
+    now: number;
+  },
+): NewVulnerability {
+  return {
+    ...finding,
+    id,
+    version: 1,
+    organization_id: assessment.organization_id,
+    assessment_id: assessment.id,
+    status_id: statusId,
+    status_set_at: now,
+    closed_at: closedAt(statusId, now),
+    created_at: now,
+    updated_at: now,
+    created_by: by,
+    assignee_id: null,
+    due_on: null,
+    source: 'manual',
+    first_seen_at: now,
+    import_id: null,
+    title_key: searchKey(finding.title),
+    description_key: searchKey(finding.description),
+  };
+}
+
+/** Writes new rows, whose ids were taken; what they are linked with follows. */
+export function insertVulnerabilities(tx: Transaction, rows: readonly NewVulnerability[]): Promise<void> {
+  return insertRows(
+    tx,
+    rows.map((row) => NAMES.map((name) => row[name])),
+  );
+}
+
+/**
+ * Of organization, vulnerability and the other. A tag or an asset that somebody deletes at the same time breaks the
+ * reference to it: the unit of work is then run again.
+ */
+const LINK = { organization_id: 'int', vulnerability_id: 'int' } as const;
+export const insertTaggings = prepareInsert('vulnerability_taggings', { ...LINK, tag_id: 'int' });
+export const insertAssetLinks = prepareInsert('vulnerability_assets', { ...LINK, asset_id: 'int' });

@@ -1,0 +1,105 @@
+import type { Act } from '../../auth/callers.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { nameKey } from '../../db/dialect-sql.ts';
+import { recordChange } from '../audit/record-event.ts';
+import { type Fault, invalid } from '../shared/errors.ts';
+import { nameFault } from '../shared/names.ts';
+import { TAG_COLUMNS, tagsByIds, tagsByKeys, type VulnerabilityTagRow } from './vulnerability-tags.ts';
+
+/** The tags to be: the union of both. */
+export interface TagsInput {
+  /** Ids. */
+  tagIds?: readonly number[] | undefined;
+  /** Names; unknown ones are created. */
+  tagNames?: readonly string[] | undefined;
+}
+
+/** @throws Failure `invalid` for a bad name and for an id that no tag of the organization has */
+export async function findTags(
+  tx: Transaction,
+  act: Act,
+  organizationId: number,
+  { tagIds: ids = [], tagNames = [] }: TagsInput,
+): Promise<VulnerabilityTagRow[]> {
+  const faults = tagNames.flatMap((name, index) => nameFault(`tagNames.${index}`, name) ?? []);
+  if (faults.length > 0) throw invalid(faults);
+  if (ids.length === 0 && tagNames.length === 0) return [];
+  const found = ids.length === 0 ? [] : await tagsByIds(tx, { ids });
+  return findOrCreateTags(tx, act, organizationId, {
+    ids,
+    found,
+    names: tagNames.map((name) => name.trim()),
+  });
+}
+
+/**
+ * Takes tags of an organization by id, finds others by name, and creates those whose name is new.
+ * @param wanted `found` is what `tagsByIds` has for the ids; names are clean already; faults name their places as `tags.0`
+ *   and so on
+ * @returns each tag once, ordered by id
+ * @throws Failure `invalid` for an id that no tag of the organization has
+ */
+export async function findOrCreateTags(
+  tx: Transaction,
+  act: Act,
+  organizationId: number,
+  wanted: { ids: readonly number[]; found: readonly VulnerabilityTagRow[]; names: readonly string[] },
+): Promise<VulnerabilityTagRow[]> {
+  const tags = new Map<number, VulnerabilityTagRow>();
+  for (const tag of wanted.found) {
+    if (tag.organization_id === organizationId) tags.set(tag.id, tag);
+  }
+  const faults = wanted.ids.flatMap((id, index) => (tags.has(id) ? [] : [unknownTag(`tagIds.${index}`, id)]));
+  if (faults.length > 0) throw invalid(faults);
+  const names = new Map<string, string>();
+  for (const name of wanted.names) {
+    const key = nameKey(name);
+    if (!names.has(key)) names.set(key, name);
+  }
+  if (names.size > 0) {
+    for (const tag of await tagsByKeys(tx, { organization: organizationId, keys: [...names.keys()] })) {
+      tags.set(tag.id, tag);
+      names.delete(tag.name_key);
+    }
+  }
+  if (names.size > 0) {
+    for (const tag of await createMissing(tx, act, organizationId, names)) tags.set(tag.id, tag);
+  }
+  return [...tags.values()].sort((one, other) => one.id - other.id);
+}
+
+/** @param names by key; others may create some of them at the same time */
+async function createMissing(
+  tx: Transaction,
+  act: Act,
+  organizationId: number,
+  names: ReadonlyMap<string, string>,
+): Promise<VulnerabilityTagRow[]> {
+  const created = await tx
+    .insertInto('vulnerability_tags')
+    .values(
+      // In one order, so that two who create the same names wait for each other and do not lock each other out.
+      [...names]
+        .sort(([one], [other]) => (one < other ? -1 : 1))
+        .map(([key, name]) => ({ organization_id: organizationId, name, name_key: key, editable: 1 })),
+    )
+    .onConflict((conflict) => conflict.columns(['organization_id', 'name_key']).doNothing())
+    .returning(TAG_COLUMNS)
+    .execute();
+  for (const tag of created) {
+    await recordChange(tx, act, {
+      action: 'vulnerability-tag.create',
+      object: ['vulnerability-tag', tag.id],
+      organizationId,
+      before: null,
+      after: { name: tag.name, editable: true },
+    });
+  }
+  if (created.length === names.size) return created;
+  return tagsByKeys(tx, { organization: organizationId, keys: [...names.keys()] });
+}
+
+/** @returns the fault of an id that no tag of the organization has */
+export function unknownTag(property: string, id: number): Fault {
+  return { property, message: 'is not the id of a vulnerability tag of the organization', value: id };
+}

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import type { Place } from '../../domain/lists/keyset.ts';
+import type { Order, Selection } from '../../domain/lists/define-list.ts';
+import { Problem } from '../problems.ts';
+
+/** A cursor is good for the list, the filters and the order that it was made for. */
+interface CursorOf {
+  list: string;
+  selection: Selection;
+  order: Order;
+  idType: 'integer' | 'text';
+}
+
+/** @returns the place as an opaque text */
+export function cursorAt(of: CursorOf, { value, id }: Place): string {
+  return Buffer.from(JSON.stringify([fingerprint(of), value, id])).toString('base64url');
+}
+
+/**
+ * @param source the parameter that the cursor came in
+ * @returns the place that a cursor stands for
+ * @throws Problem `invalid-request` for one that is none, or that was made for something else
+ */
+export function placeAt(of: CursorOf, cursor: string, source: string): Place {
+  const place = read(cursor);
+  if (
+    place === undefined ||
+    place.print !== fingerprint(of) ||
+    !fits(place.value, of.order) ||
+    !fits(place.id, { type: of.idType })
+  )
+    throw new Problem(
+      'invalid-request',
+      `${source} is not a cursor of this list with these filters and this order. Begin anew with an empty one.`,
+      { source, faults: [{ property: source, message: 'is not a cursor of this list', value: cursor }] },
+    );
+  return { value: place.value as Place['value'], id: place.id as Place['id'] };
+}
+
+function read(cursor: string): { print: unknown; value: unknown; id: unknown } | undefined {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    if (!Array.isArray(parts) || parts.length !== 3) return undefined;
+    const [print, value, id] = parts as [unknown, unknown, unknown];
+    return { print, value, id };
+  } catch {
+    return undefined;
+  }
+}
+
+function fits(value: unknown, { type, nullable = false }: Pick<Order, 'type' | 'nullable'>): boolean {
+  if (value === null) return nullable;
+  if (type === 'integer') return Number.isSafeInteger(value);
+  if (type === 'real') return typeof value === 'number' && Number.isFinite(value);
+  return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
+}
+
+function fingerprint({ list, selection: { filters, order, descending } }: CursorOf): string {
+  const chosen = Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  const text = JSON.stringify([list, chosen, order, descending]);
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
+}

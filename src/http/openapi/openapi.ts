@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto';
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
+import type { Config } from '../../config/config.ts';
+import type { Context } from '../../runtime/context.ts';
+import { DOCS_CLIENT, DOCS_REDIRECT } from '../../domain/tokens/oauth-clients.ts';
+import type { AreaName } from '../../config/config.ts';
+import { areaAt, AREAS } from '../areas.ts';
+import { RANGE_HEADERS } from '../ranges.ts';
+import { REPEAT_HEADERS } from '../idempotency.ts';
+import { CONDITION_HEADERS } from '../etags.ts';
+import { completeDocument, type Document, securityOf, securitySchemes } from './openapi-document.ts';
+
+const DOCS = '/docs';
+/** The page's own, which works under its policy; `swagger-initializer.js` would have another address for it. */
+const REDIRECT_PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <title>Signing in</title>
+  </head>
+  <body>
+    <script src="static/oauth2-redirect.js"></script>
+  </body>
+</html>
+`;
+/** Runs between the initializer and the moment when that reads its configuration. Numbers stand before the summaries. */
+const SETUP_SCRIPT = `const numberOf = (entry) => parseInt(entry.getIn(['operation', 'summary']), 10);
+const byNumber = (one, other) => numberOf(one) - numberOf(other);
+const build = window.SwaggerUIBundle;
+window.SwaggerUIBundle = Object.assign(
+  (config) =>
+    build({
+      ...config,
+      operationsSorter: byNumber,
+      oauth2RedirectUrl: config.oauth2RedirectUrl.replace('/static/oauth2-redirect.html', '/oauth2-redirect.html'),
+    }),
+  build,
+);
+`;
+/** On a phone, what stands beside a heading or an address would have a column one letter wide. */
+const PHONE_STYLE = `@media (max-width: 640px) {
+  .swagger-ui .opblock-tag { flex-wrap: wrap; }
+  .swagger-ui .opblock-tag small { order: 1; flex: 1 0 100%; padding: 0; }
+  .swagger-ui .opblock .opblock-summary-operation-id { display: none; }
+}
+`;
+const TITLE = 'Assay API';
+
+const DESCRIPTION = `Assay is an open, self-hosted security-testing platform: it organizes assessments, their vulnerabilities, tags, members, assets and ports.
+
+Every operation wants a token: send it as \`Authorization: Bearer <token>\`. Make one [in your account](/account/tokens), or with \`assay token create\`. Each area has one shape for its errors; the \`type\` of a problem is an address that explains it, and [/problems](/problems) lists them all. Every response carries \`X-Request-Id\`, which is also in the log.
+
+The version above is that of the API. The software that serves it has a version of its own, which \`assay --version\` tells.`;
+
+/** In the order of the specification. */
+const SECTIONS: readonly AreaName[] = ['v1', 'tagging', 'asset', 'assessment', 'streaming'];
+
+const TAG_DESCRIPTIONS: Readonly<Record<AreaName, string>> = {
+  v1: 'Vulnerabilities and their tags, assessment tags, users, testing hours.',
+  tagging: 'Tags on assets.',
+  assessment: 'Members of assessment groups.',
+  asset: 'Assets, and the listings that they belong to.',
+  streaming: 'Open and closed ports of host assets.',
+};
+
+const COMPANIONS =
+  'Operations with a number of 15 or more are companions (`x-companion`): this software adds them to what the specification has.';
+
+/** Scripts, styles and pictures of the server itself, and requests to where the API is; nothing inline, nothing outside. */
+const contentSecurityPolicy = (origins: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    `connect-src ${["'self'", ...origins].join(' ')}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+/**
+ * Describes every route that is registered after it, from the schemas that validate: `/openapi.json`, and a page to
+ * browse it at `/docs`.
+ */
+export async function registerDescription(
+  app: FastifyInstance,
+  { addresses, config }: Context,
+): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.1',
+      info: {
+        title: TITLE,
+        version: '2.0.0',
+        summary: 'The programmatic interface of a security-testing platform.',
+        description: DESCRIPTION,
+        license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
+      },
+      tags: SECTIONS.filter((name) => config.areas.includes(name)).map((name) => ({
+        name: AREAS[name].title,
+        description: `${TAG_DESCRIPTIONS[name]} ${COMPANIONS}`,
+      })),
+      components: { securitySchemes: securitySchemes(addresses, config.implicitFlow) },
+    },
+    convertConstToEnum: false,
+    stripBasePath: false,
+    transform: ({ schema, url, route }) => ({ url, schema: describeRoute(schema, route) }),
+    transformObject: (input) =>
+      'openapiObject' in input
+        ? (completeDocument(input.openapiObject as Document, addresses, config) as typeof input.openapiObject)
+        : input.swaggerObject,
+  });
+
+  let sent: { text: string; etag: string } | undefined;
+  app.get(
+    '/openapi.json',
+    { config: { operation: 'openapi', access: 'open' }, schema: { hide: true } },
+    async (request, reply) => {
+      sent ??= describe(app);
+      reply.header('cache-control', 'public, max-age=300').header('etag', sent.etag);
+      if (request.headers['if-none-match'] === sent.etag) return reply.code(304).send();
+      return reply.type('application/json; charset=utf-8').send(sent.text);
+    },
+  );
+
+  const policy = contentSecurityPolicy(configuredOrigins(config));
+  app.get(
+    DOCS_REDIRECT,
+    { config: { operation: 'documentation', access: 'open' }, schema: { hide: true } },
+    async (_request, reply) =>
+      reply.header('content-security-policy', policy).type('text/html; charset=utf-8').send(REDIRECT_PAGE),
+  );
+  await app.register(swaggerUi, {
+    routePrefix: DOCS,
+    staticCSP: policy,
+    theme: {
+      title: TITLE,
+      js: [{ filename: 'set-up.js', content: SETUP_SCRIPT }],
+      css: [{ filename: 'phone.css', content: PHONE_STYLE }],
+    },
+    initOAuth: { clientId: DOCS_CLIENT, appName: TITLE, usePkceWithAuthorizationCodeGrant: true },
+    uiConfig: {
+      layout: 'BaseLayout',
+      deepLinking: true,
+      docExpansion: 'list',
+      displayOperationId: true,
+      validatorUrl: null,
+    },
+  });
+}
+
+/** Everyone may read the documentation; its plugin does not say so itself. */
+export function openDocumentation(route: RouteOptions): void {
+  if (route.url === DOCS || route.url.startsWith(`${DOCS}/`)) {
+    route.config = { operation: 'documentation', access: 'open', ...route.config };
+  }
+}
+
+function describe(app: FastifyInstance): { text: string; etag: string } {
+  const text = `${JSON.stringify(app.swagger(), null, 2)}\n`;
+  return { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
+}
+
+/** Adds what the route's own configuration says: its area, and who may call it. */
+function describeRoute(schema: FastifySchema | undefined, route: RouteOptions): FastifySchema {
+  const access = route.config?.access;
+  if (schema === undefined || schema.hide === true || access === undefined) return { hide: true };
+  const scope =
+    typeof access === 'object' && access.scopes.includes('api') ? ' The token needs the scope `api`.' : '';
+  const headers = headersOf(route);
+  return {
+    ...schema,
+    ...(headers === undefined ? {} : { headers }),
+    tags: [areaAt(route.url).title],
+    security: securityOf(access),
+    description: `${schema.description ?? ''}${scope}`.trim(),
+  };
+}
+
+/** The headers of a request that an operation looks at. They are described here, as no schema refuses them. */
+function headersOf({ method, config }: RouteOptions): object | undefined {
+  const { 'If-Match': ifMatch, 'If-None-Match': ifNoneMatch } = CONDITION_HEADERS;
+  const properties = {
+    ...(config?.versioned === true && method === 'GET' ? { 'If-None-Match': ifNoneMatch } : {}),
+    ...(config?.versioned === true && method !== 'GET' && method !== 'POST' ? { 'If-Match': ifMatch } : {}),
+    ...(config?.repeats === true ? REPEAT_HEADERS : {}),
+    ...(config?.ranged === true ? RANGE_HEADERS : {}),
+  };
+  return Object.keys(properties).length === 0 ? undefined : { type: 'object', properties };
+}
+
+function configuredOrigins({ baseUrl, baseUrlFedramp, clientBaseUrl }: Config): string[] {
+  const urls = [baseUrl, baseUrlFedramp, clientBaseUrl].filter((url) => url !== undefined);
+  return [...new Set(urls.map((url) => new URL(url).origin))];
+}

@@ -1,0 +1,90 @@
+import { IGNORED_HEADER, IgnoredHeader } from './validation/unknown-properties.ts';
+import { type Answer, isConditional, type Operation } from './operation.ts';
+import { REPLAYED_HEADER, ReplayedHeader } from './idempotency.ts';
+import { JSON_TYPE } from './operation-result.ts';
+import { ETagHeader } from './etags.ts';
+
+/** A row of a list as each type has it. */
+const DOWNLOADS: Readonly<Record<string, readonly string[]>> = {
+  'text/csv': ['id,name\r\n1,First\r\n'],
+  'application/x-ndjson': ['{"id":1,"name":"First"}\n'],
+};
+
+export const MULTIPART = 'multipart/form-data';
+/** The largest that may be configured. */
+const MAX_FILE = 1024 ** 3;
+const BINARY_TYPE = 'application/octet-stream';
+
+/** The errors that this operation can answer beside those that every operation can. */
+export function errorStatuses(declared: Operation): number[] {
+  const { method, access, params, query, body, multipart, refusals = [], versioned, repeats } = declared;
+  const takesInput = params !== undefined || query !== undefined || body !== undefined;
+  return [
+    // Several schemes at once are malformed as well.
+    ...(takesInput || access.schemes === 'all' || repeats !== undefined ? [400] : []),
+    // A change may clash with another one, and a body that nobody reads is looked at all the same.
+    ...(method === 'GET' ? [] : [409, 413, 415]),
+    ...(versioned === true && isConditional(method) ? [412] : []),
+    ...(body === undefined && multipart === undefined && repeats === undefined ? [] : [422]),
+    ...refusals,
+  ];
+}
+
+/** @returns the successes of an operation, as its route is told them. @param mayIgnore whether its body may hold what is ignored */
+export function describeAnswers(
+  { method, answers, versioned, repeats }: Operation,
+  mayIgnore: boolean,
+): Record<string, object> {
+  const headersOf = ({ headers, schema }: Answer) => ({
+    ...headers,
+    ...(versioned === true && schema !== undefined ? { ETag: ETagHeader } : {}),
+    ...(repeats === undefined ? {} : { [REPLAYED_HEADER]: ReplayedHeader }),
+    ...(mayIgnore ? { [IGNORED_HEADER]: IgnoredHeader } : {}),
+  });
+  return Object.fromEntries([
+    ...Object.entries(answers).map(([status, answer]) => [
+      status,
+      {
+        description: answer.description,
+        headers: headersOf(answer),
+        ...(answer.binary === true
+          ? {
+              content: {
+                [BINARY_TYPE]: {
+                  schema: {
+                    type: 'string',
+                    format: 'binary',
+                    maxLength: MAX_FILE,
+                    examples: ['GET /search?q=%27 HTTP/1.1'],
+                  },
+                },
+              },
+            }
+          : answer.stream !== undefined
+            ? {
+                content: {
+                  [answer.stream.type]: {
+                    schema: { type: 'string', maxLength: MAX_FILE, examples: [answer.stream.example] },
+                  },
+                },
+              }
+            : answer.schema === undefined
+              ? { type: 'null' }
+              : {
+                  content: {
+                    [JSON_TYPE]: { schema: answer.schema },
+                    ...Object.fromEntries(
+                      (answer.otherTypes ?? []).map((type) => [
+                        type,
+                        { schema: { type: 'string', examples: DOWNLOADS[type] } },
+                      ]),
+                    ),
+                  },
+                }),
+      },
+    ]),
+    ...(versioned === true && method === 'GET'
+      ? [[304, { description: 'If-None-Match has it already.', headers: { ETag: ETagHeader }, type: 'null' }]]
+      : []),
+  ]) as Record<string, object>;
+}

@@ -1,0 +1,103 @@
+import { SaxesParser } from 'saxes';
+import { FORMATS } from './formats/index.ts';
+import { type Format, ReportError, type ReportSource, type Sample } from './report.ts';
+import { TextChunks } from './parsing/streaming-text-decoder.ts';
+
+const MAX_SAMPLE = 1024 * 1024;
+const MAX_DEPTH = 200;
+
+/**
+ * Recognises a report by what stands in its first MiB.
+ * @param source unpacked
+ * @returns the one format that it is; `undefined` when no format knows it, or more than one
+ * @throws ReportError when there is not a byte, or it cannot be unpacked
+ */
+export async function recogniseReport(source: ReportSource): Promise<Format | undefined> {
+  const sample = await sampleOf(source);
+  if (sample.text.trim() === '') throw new ReportError('The report is empty.');
+  const [format, ...others] = recognising(sample);
+  return others.length === 0 ? format : undefined;
+}
+
+/** @returns every format that takes the sample for its own */
+export function recognising(sample: Sample): Format[] {
+  return FORMATS.filter((format) => format.recognise(sample));
+}
+
+export async function sampleOf(source: ReportSource): Promise<Sample> {
+  const decoder = new TextChunks();
+  let text = '';
+  let size = 0;
+  let whole = true;
+  for await (const chunk of source()) {
+    const part = chunk.subarray(0, MAX_SAMPLE - size);
+    text += decoder.decode(part);
+    size += part.length;
+    whole = part.length === chunk.length;
+    if (!whole) break;
+  }
+  if (whole) text += decoder.end();
+  const start = text.trimStart();
+  if (start.startsWith('<')) {
+    const root = rootOf(start);
+    return root === undefined ? { text, lines: false } : { text, root, lines: false };
+  }
+  return /^[[{]/.test(start) ? { text, ...jsonOf(start) } : { text, lines: false };
+}
+
+/** @returns the root element, its name without prefix */
+function rootOf(text: string): Sample['root'] {
+  let root: Sample['root'];
+  const parser = new SaxesParser();
+  parser.on('error', () => undefined);
+  parser.on('opentag', ({ name, attributes }) => {
+    root ??= { name: name.slice(name.indexOf(':') + 1), attributes };
+  });
+  for (let at = 0; at < text.length && root === undefined; at += 4_096)
+    parser.write(text.slice(at, at + 4_096));
+  return root;
+}
+
+function jsonOf(text: string): Pick<Sample, 'json' | 'lines'> {
+  const { end, json } = firstJson(text);
+  return { json, lines: end !== undefined && /^[^\S\n]*\n\s*[[{]/.test(text.slice(end, end + 1_024)) };
+}
+
+/**
+ * Reads the first array or object of a text. One that does not end within it is closed behind the last member that did.
+ * @returns where it ends, if it does; the value is `undefined` for what is no JSON
+ */
+function firstJson(text: string): { end?: number; json?: unknown } {
+  const closers: string[] = [];
+  /** Behind the last value that ended, or the last bracket that opened. */
+  let safe = 0;
+  for (let at = 0; at < text.length && closers.length <= MAX_DEPTH; at += 1) {
+    const character = text[at];
+    if (character === '"') {
+      at += 1;
+      while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+    } else if (character === ',') safe = at;
+    else if (character === '{' || character === '[') {
+      closers.push(character === '{' ? '}' : ']');
+      safe = at + 1;
+    } else if (character === '}' || character === ']') {
+      closers.pop();
+      safe = at + 1;
+      if (closers.length === 0) return { end: safe, json: parsed(text.slice(0, safe)) };
+    }
+  }
+  return { json: parsed(text.slice(0, safe) + closers.reverse().join('')) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // A comma may stand before an end where a tool leaves one.
+    try {
+      return JSON.parse(text.slice(0, 16 * 1024).replace(/,(\s*[\]}])/g, '$1')) as unknown;
+    } catch {
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import { TextChunks } from '../../parsing/streaming-text-decoder.ts';
+import { ReportError } from '../../report.ts';
+
+/** An object: its members that are texts or numbers, as texts. */
+export interface LooseObject {
+  members: Map<string, string>;
+  /** The object that it lies in, as far as that was read. */
+  parent: LooseObject | undefined;
+  /** Where it begins, in bytes from 0. */
+  offset: number;
+}
+
+const MAX_DEPTH = 64;
+const MAX_TEXT = 4 * 1024 * 1024;
+const MAX_MEMBERS = 1_000;
+
+/**
+ * Reads what versions of Nikto write as JSON and is none: commas too many or missing, braces too many, quotes and
+ * backslashes in texts as they are, numbers that begin with 0, one report behind another. What is JSON is read the same.
+ * @returns each object where it ends, those within it before it
+ * @throws ReportError where it ends too early, or has a text of more than 4 Mi characters
+ */
+export async function* readLooseObjects(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<LooseObject, void> {
+  const decoder = new TextChunks();
+  const reader = new LooseReader();
+  for await (const chunk of chunks) yield* reader.read(decoder.decode(chunk));
+  yield* reader.read(decoder.end());
+  reader.end();
+}
+
+class LooseReader {
+  #open: LooseObject | undefined;
+  #depth = 0;
+  /** Bytes before the next character. */
+  #offset = 0;
+  #began = false;
+  /** The name of the member whose value comes next, once its colon was read. */
+  #name: string | undefined;
+  #isNamed = false;
+  /** Of the text that is being read. */
+  #text: string | undefined;
+  #escaped: string | undefined;
+  /** A quote that ends the text if what follows it says so, with the space behind it. */
+  #quote: string | undefined;
+  #word = '';
+
+  *read(text: string): Generator<LooseObject> {
+    for (const character of text) {
+      const ended = this.#text === undefined ? this.#takeMark(character) : this.#takeText(character);
+      if (ended !== undefined) yield ended;
+      this.#offset += Buffer.byteLength(character);
+    }
+  }
+
+  end(): void {
+    if (!this.#began) throw new ReportError('The report is empty.');
+    if (this.#open !== undefined || this.#text !== undefined) this.#refuse('The report ends too early.');
+  }
+
+  #refuse(message: string): never {
+    throw new ReportError(message, { offset: this.#offset });
+  }
+
+  #takeMark(character: string): LooseObject | undefined {
+    if (/[^\s,:{}[\]"]/.test(character)) {
+      this.#word += character;
+      if (this.#word.length > MAX_TEXT) this.#refuse('The report holds too long a word.');
+      return undefined;
+    }
+    if (this.#word !== '') {
+      this.#put(this.#word);
+      this.#word = '';
+    }
+    if (character === '"') this.#text = '';
+    else if (character === ':') this.#isNamed = true;
+    else if (character === ',' || character === '[') this.#forget();
+    else if (character === '{') this.#begin();
+    else if (character === '}') return this.#finish();
+    return undefined;
+  }
+
+  #begin(): void {
+    this.#began = true;
+    this.#depth += 1;
+    if (this.#depth > MAX_DEPTH) this.#refuse(`Objects are nested more than ${MAX_DEPTH} deep.`);
+    this.#open = { members: new Map(), parent: this.#open, offset: this.#offset };
+    this.#forget();
+  }
+
+  #finish(): LooseObject | undefined {
+    const ended = this.#open;
+    if (ended === undefined) return undefined;
+    this.#open = ended.parent;
+    this.#depth -= 1;
+    this.#forget();
+    return ended;
+  }
+
+  #forget(): void {
+    this.#name = undefined;
+    this.#isNamed = false;
+  }
+
+  #put(value: string): void {
+    if (!this.#isNamed) this.#name = value;
+    else if (this.#name !== undefined) {
+      const members = this.#open?.members;
+      if (members !== undefined && members.size < MAX_MEMBERS) members.set(this.#name, value.toWellFormed());
+      this.#forget();
+    }
+  }
+
+  #takeText(character: string): LooseObject | undefined {
+    if (this.#quote !== undefined) {
+      if (/\s/.test(character)) {
+        this.#quote += character;
+        return undefined;
+      }
+      if (/[,:{}[\]]/.test(character)) {
+        this.#put(this.#text ?? '');
+        this.#text = undefined;
+        this.#quote = undefined;
+        return this.#takeMark(character);
+      }
+      this.#append(this.#quote);
+      this.#quote = undefined;
+    }
+    if (this.#escaped !== undefined) this.#takeEscape(character);
+    else if (character === '\\') this.#escaped = '';
+    else if (character === '"') this.#quote = '"';
+    else this.#append(character);
+    return undefined;
+  }
+
+  /** A backslash before what JSON has no escape for is one. */
+  #takeEscape(character: string): void {
+    const escape = `${this.#escaped}${character}`;
+    if (/^u[\da-f]{0,3}$/i.test(escape)) {
+      this.#escaped = escape;
+      return;
+    }
+    this.#escaped = undefined;
+    const known = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f', '"': '"', '\\': '\\', '/': '/' }[escape];
+    if (known !== undefined) this.#append(known);
+    else if (/^u[\da-f]{4}$/i.test(escape))
+      this.#append(String.fromCharCode(Number.parseInt(escape.slice(1), 16)));
+    else this.#append(`\\${escape}`);
+  }
+
+  #append(text: string): void {
+    this.#text += text;
+    if ((this.#text?.length ?? 0) > MAX_TEXT)
+      this.#refuse('The report holds a text of more than 4 Mi characters.');
+  }
+}

@@ -1,0 +1,171 @@
+import { ReportError } from '../report.ts';
+import { TextChunks } from './streaming-text-decoder.ts';
+
+/** A row by the columns of the first one, or what is wrong with it; lines count from 1, and a row ends on it. */
+export type CsvRow =
+  { row: Readonly<Record<string, string>>; line: number } | { fault: string; line: number };
+
+const MAX_ROW = 4 * 1024 * 1024;
+const MAX_COLUMNS = 1_000;
+/** How far the first row can reach, in characters, to tell what parts its columns. */
+const MAX_HEADER = 64 * 1024;
+
+/**
+ * Reads CSV (RFC 4180) as it comes in: the first row names the columns, and `,`, `;` or a tab parts them, whichever it has
+ * most of. Empty rows are passed over; one that is shorter has empty columns at its end. A quote within a field that does
+ * not begin with one is text.
+ * @throws ReportError with the line where a row is larger than 4 Mi characters, or the report ends within quotes
+ */
+export async function* readCsvRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRow, void> {
+  const decoder = new TextChunks();
+  let head = '';
+  let cells: CsvCells | undefined;
+  let names: string[] | undefined;
+  const rows = function* (): Generator<CsvRow> {
+    for (const { fields, line } of cells?.takeRows() ?? []) {
+      if (names === undefined) names = columnsOf(fields, line);
+      else if (fields.length > names.length) yield { fault: 'a row of more columns than the first', line };
+      else yield { row: Object.fromEntries(names.map((name, at) => [name, fields[at] ?? ''])), line };
+    }
+  };
+  const read = function* (text: string, isEnd: boolean): Generator<CsvRow> {
+    if (cells === undefined) {
+      head += text;
+      if (!isEnd && !head.includes('\n') && head.length < MAX_HEADER) return;
+      cells = new CsvCells(delimiterOf(head));
+      text = head;
+    }
+    try {
+      cells.write(text);
+      if (isEnd) cells.end();
+    } catch (error) {
+      yield* rows();
+      throw error;
+    }
+    yield* rows();
+  };
+  for await (const chunk of chunks) yield* read(decoder.decode(chunk), false);
+  yield* read(decoder.end(), true);
+  if (names === undefined) throw new ReportError('The report is empty.');
+}
+
+/** @returns what stands most often in the first row, outside of quotes */
+export function delimiterOf(text: string): string {
+  const counts = new Map([
+    [',', 0],
+    [';', 0],
+    ['\t', 0],
+  ]);
+  let quoted = false;
+  for (const character of text.slice(0, MAX_HEADER)) {
+    if (character === '"') quoted = !quoted;
+    else if (!quoted && character === '\n') break;
+    else if (!quoted && counts.has(character)) counts.set(character, (counts.get(character) ?? 0) + 1);
+  }
+  return [...counts].reduce((best, next) => (next[1] > best[1] ? next : best))[0];
+}
+
+/** @returns the names of columns, a second one of the same name with a number behind it */
+function columnsOf(fields: readonly string[], line: number): string[] {
+  if (fields.length > MAX_COLUMNS)
+    throw new ReportError(`The report has more than ${MAX_COLUMNS} columns.`, { line });
+  const seen = new Map<string, number>();
+  return fields.map((field) => {
+    const name = field.trim();
+    const times = (seen.get(name) ?? 0) + 1;
+    seen.set(name, times);
+    return times === 1 ? name : `${name} ${times}`;
+  });
+}
+
+interface Row {
+  fields: string[];
+  line: number;
+}
+
+class CsvCells {
+  readonly #delimiter: string;
+  /** What ends a field that is not quoted. */
+  readonly #ends: RegExp;
+  #rows: Row[] = [];
+  #fields: string[] = [];
+  #field = '';
+  #size = 0;
+  #line = 1;
+  /** `start` of a field; `closed` is after a quote that ends the field, or is the first of two. */
+  #state: 'start' | 'plain' | 'quoted' | 'closed' = 'start';
+
+  constructor(delimiter: string) {
+    this.#delimiter = delimiter;
+    this.#ends = new RegExp(`[${delimiter}\n]`, 'g');
+  }
+
+  takeRows(): Row[] {
+    const rows = this.#rows;
+    this.#rows = [];
+    return rows;
+  }
+
+  write(text: string): void {
+    let at = 0;
+    while (at < text.length) {
+      if (this.#state === 'quoted') {
+        const quote = text.indexOf('"', at);
+        const end = quote < 0 ? text.length : quote;
+        this.#add(text.slice(at, end));
+        at = end + 1;
+        if (quote >= 0) this.#state = 'closed';
+        continue;
+      }
+      const character = text[at];
+      if (character === '"' && this.#state !== 'plain') {
+        // Two quotes within quotes are one.
+        if (this.#state === 'closed') this.#add('"');
+        this.#state = 'quoted';
+        at += 1;
+        continue;
+      }
+      this.#ends.lastIndex = at;
+      const end = this.#ends.exec(text)?.index ?? text.length;
+      this.#add(text.slice(at, end));
+      this.#state = 'plain';
+      at = end + 1;
+      if (end === text.length) break;
+      if (text[end] === this.#delimiter) this.#endField();
+      else this.#endRow();
+    }
+  }
+
+  /** @throws ReportError when the report ends within quotes */
+  end(): void {
+    if (this.#state === 'quoted') {
+      throw new ReportError('The report ends too early: a quote is not closed.', { line: this.#line });
+    }
+    if (this.#fields.length > 0 || this.#field !== '') this.#endRow();
+  }
+
+  #add(text: string): void {
+    this.#size += text.length;
+    if (this.#size > MAX_ROW)
+      throw new ReportError('A row has more than 4 Mi characters.', { line: this.#line });
+    if (this.#state === 'quoted') for (const character of text) if (character === '\n') this.#line += 1;
+    this.#field += text;
+  }
+
+  #endField(): void {
+    this.#fields.push(this.#field);
+    this.#field = '';
+    this.#state = 'start';
+  }
+
+  #endRow(): void {
+    if (this.#field.endsWith('\r')) this.#field = this.#field.slice(0, -1);
+    this.#endField();
+    if (this.#fields.length > 1 || this.#fields[0] !== '') {
+      this.#rows.push({ fields: this.#fields, line: this.#line });
+    }
+    this.#fields = [];
+    this.#size = 0;
+    this.#line += 1;
+  }
+}

@@ -1,0 +1,203 @@
+import { ENTITIES } from './html-entities.ts';
+
+/** What is longer is cut before it is read: no text of a finding may be nearly as long. */
+const MAX_HTML = 256 * 1024;
+
+/** A tag, a comment, or what ends a word that may be mistaken for one; nothing in it matches in two ways. */
+const MARKUP = /<(?:!--[^]*?(?:-->|$)|[!?][^<>]*>|(\/?)([a-z][a-z0-9]*)((?:[\s/][^<>]*)?)>)/gi;
+const BLOCKS = new Set(
+  'p div section article header footer table tbody thead ul ol dl dd dt blockquote form fieldset h1 h2 h3 h4 h5 h6 hr'.split(
+    ' ',
+  ),
+);
+
+/**
+ * Turns the HTML of a report into Markdown: paragraphs, lists, code, emphasis and links stay, scripts and styles go, and
+ * whatever else is a tag is left out with its text kept. Takes a time in proportion to the text, however it is nested.
+ */
+export function markdownOf(html: string): string {
+  const writer = new MarkdownWriter();
+  const text = html.slice(0, MAX_HTML);
+  let at = 0;
+  MARKUP.lastIndex = 0;
+  for (let found = MARKUP.exec(text); found !== null; found = MARKUP.exec(text)) {
+    writer.text(text.slice(at, found.index));
+    const [whole, slash, name = '', attributes = ''] = found;
+    at = found.index + whole.length;
+    if (slash === undefined) continue;
+    writer.tag(name.toLowerCase(), slash !== '', attributes);
+  }
+  writer.text(text.slice(at));
+  return writer.end();
+}
+
+class MarkdownWriter {
+  readonly #out: string[] = [];
+  /** The last part that was written. */
+  #tail = '\n\n';
+  #pre = 0;
+  #quiet: string | undefined;
+  /** Numbers of the items of ordered lists; 0 in lists of bullets. */
+  readonly #lists: number[] = [];
+  readonly #links: string[] = [];
+
+  text(raw: string): void {
+    if (raw === '' || this.#quiet !== undefined) return;
+    const text = decodeEntities(raw);
+    if (this.#pre > 0) this.#write(text);
+    else {
+      const flat = text.replace(/\s+/g, ' ');
+      this.#write(escapeMarkdown(/\s$/.test(this.#tail) ? flat.trimStart() : flat));
+    }
+  }
+
+  tag(name: string, closes: boolean, attributes: string): void {
+    if (this.#quiet !== undefined) {
+      if (closes && name === this.#quiet) this.#quiet = undefined;
+      return;
+    }
+    if (name === 'script' || name === 'style') {
+      if (!closes) this.#quiet = name;
+    } else if (name === 'pre') this.#fence(closes);
+    else if (this.#pre > 0) {
+      if (name === 'br') this.#write('\n');
+    } else this.#inline(name, closes, attributes);
+  }
+
+  end(): string {
+    if (this.#pre > 0) this.#fence(true);
+    const lines = this.#out.join('').split('\n');
+    return lines
+      .map((line) => line.trimEnd())
+      .join('\n')
+      .replace(/\n{3,}/g, '\n\n')
+      .trim();
+  }
+
+  #inline(name: string, closes: boolean, attributes: string): void {
+    switch (name) {
+      case 'br':
+        return this.#write('\n');
+      case 'b':
+      case 'strong':
+        return this.#write('**');
+      case 'i':
+      case 'em':
+        return this.#write('*');
+      case 'code':
+      case 'tt':
+        return this.#write('`');
+      case 'a':
+        return closes ? this.#endLink() : this.#beginLink(attributes);
+      case 'ul':
+      case 'ol':
+        if (closes) this.#lists.pop();
+        else if (this.#lists.length < 100) this.#lists.push(name === 'ol' ? 1 : 0);
+        return this.#break();
+      case 'li':
+        return closes ? undefined : this.#item();
+      case 'tr':
+        return this.#line();
+      case 'td':
+      case 'th':
+        return closes ? this.#write(' ') : undefined;
+      default:
+        if (BLOCKS.has(name)) this.#break();
+        if (/^h[1-6]$/.test(name)) this.#write(closes ? '' : `${'#'.repeat(Number(name[1]))} `);
+    }
+  }
+
+  #fence(closes: boolean): void {
+    if (closes && this.#pre === 0) return;
+    if (!closes && this.#pre === 0) {
+      this.#break();
+      this.#write('```\n');
+    } else if (closes && this.#pre === 1) {
+      this.#line();
+      this.#write('```\n\n');
+    }
+    this.#pre += closes ? -1 : 1;
+  }
+
+  #beginLink(attributes: string): void {
+    const [, double, single, bare] =
+      /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i.exec(attributes) ?? [];
+    const address = decodeEntities(double ?? single ?? bare ?? '').trim();
+    const usable = /^https?:\/\/[^\s<>()[\]]{1,2000}$/i.test(address) ? address : '';
+    this.#links.push(usable);
+    if (usable !== '') this.#write('[');
+  }
+
+  #endLink(): void {
+    const address = this.#links.pop() ?? '';
+    if (address !== '') this.#write(`](${address})`);
+  }
+
+  #item(): void {
+    const level = this.#lists.length;
+    const number = this.#lists[level - 1] ?? 0;
+    if (number > 0) this.#lists[level - 1] = number + 1;
+    this.#line();
+    this.#write(`${'  '.repeat(Math.min(Math.max(level - 1, 0), 10))}${number > 0 ? `${number}.` : '-'} `);
+  }
+
+  #line(): void {
+    if (!this.#tail.endsWith('\n')) this.#write('\n');
+  }
+
+  #break(): void {
+    if (!this.#tail.endsWith('\n\n')) this.#write(this.#tail.endsWith('\n') ? '\n' : '\n\n');
+  }
+
+  #write(text: string): void {
+    if (text === '') return;
+    this.#out.push(text);
+    this.#tail = text === '\n' && this.#tail.endsWith('\n') ? '\n\n' : text.slice(-2);
+  }
+}
+
+/** What would begin a list, a heading or a quotation at the start of a line is left: people read it so as well. */
+function escapeMarkdown(text: string): string {
+  return text.replace(/[\\`*_[\]<]/g, (mark) => (mark === '<' ? '&lt;' : `\\${mark}`));
+}
+
+/** Texts without markup as Markdown that shows them as they are. */
+export function plainOf(text: string): string {
+  return text
+    .trim()
+    .replace(/\r\n?/g, '\n')
+    .replace(/[\\`*_[\]<]/g, (mark) => (mark === '<' ? '&lt;' : `\\${mark}`))
+    .replace(/^([ \t]{0,3})([#>+-]|\d{1,9}[.)])(?=\s|$)/gm, (_all, space: string, mark: string) =>
+      mark.length > 1 ? `${space}${mark.slice(0, -1)}\\${mark.slice(-1)}` : `${space}\\${mark}`,
+    );
+}
+
+/** A text as a code block of Markdown, whatever stands in it (CommonMark 0.31, section 4.5). */
+export function fenced(text: string): string {
+  let longest = 2;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${text.replace(/\r\n?/g, '\n').replace(/\n$/, '')}\n${fence}`;
+}
+
+/** HTML's references to characters; one that is not known stays as it is. */
+export function decodeEntities(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(/&(#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi, (whole, name: string) => {
+    if (!name.startsWith('#')) return ENTITIES.get(name) ?? whole;
+    const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
+    const usable = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+    return usable ? String.fromCodePoint(code) : '�';
+  });
+}
+
+/** @returns the CVE identifiers in a text, in upper case, each once, in its order */
+export function cvesIn(text: string): string[] {
+  return [...new Set(Array.from(text.matchAll(/\bCVE-\d{4}-\d{4,19}\b/gi), ([id]) => id.toUpperCase()))];
+}
+
+/** @returns the CWE identifiers in a text (`CWE-79`, `cwe:79`, `CWE 79`), each once, in its order */
+export function cwesIn(text: string): string[] {
+  const found = text.matchAll(/\bCWE[-_: ]?(?:id[-_: ]?)?(\d{1,6})\b/gi);
+  return [...new Set(Array.from(found, ([, number]) => `CWE-${Number(number)}`))];
+}

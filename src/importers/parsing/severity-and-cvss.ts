@@ -1,0 +1,84 @@
+import { scoreOf } from '../../domain/vulnerabilities/cvss.ts';
+import type { Severity } from '../../domain/vulnerabilities/statuses-and-severities.ts';
+
+const WORDS: Readonly<Record<string, Severity>> = {
+  critical: 'Critical',
+  crit: 'Critical',
+  fatal: 'Critical',
+  urgent: 'Critical',
+  high: 'High',
+  important: 'High',
+  serious: 'High',
+  severe: 'High',
+  medium: 'Medium',
+  moderate: 'Medium',
+  med: 'Medium',
+  low: 'Low',
+  minor: 'Low',
+  informational: 'Informational',
+  information: 'Informational',
+  info: 'Informational',
+  none: 'Informational',
+  note: 'Informational',
+  log: 'Informational',
+  debug: 'Informational',
+  negligible: 'Informational',
+};
+
+/** @returns the severity that a word of a scanner means, without regard to case; `undefined` for one that is not known */
+export function severityOf(word: unknown): Severity | undefined {
+  if (typeof word !== 'string' || word.length > 50) return undefined;
+  const key = word.trim().toLowerCase();
+  return Object.hasOwn(WORDS, key) ? WORDS[key] : undefined;
+}
+
+/** @param score from 0 to 10 @returns the severity as CVSS 3.1 and 4.0 rate it (section 5 of the former) */
+export function severityOfScore(score: number): Severity {
+  if (score >= 9) return 'Critical';
+  if (score >= 7) return 'High';
+  if (score >= 4) return 'Medium';
+  return score > 0 ? 'Low' : 'Informational';
+}
+
+/** What a report says of CVSS, as it stands there. */
+export interface ScoreClaim {
+  score?: unknown;
+  vector?: unknown;
+  /** `3.1`; else the vector tells, and a score with neither counts as of 3.0. */
+  version?: unknown;
+}
+
+/**
+ * @returns of several the best known: 4.0 before 3.1 before 3.0 before 2.0, one with a vector before one without, the
+ *   higher score before the lower. Of 2.0 the score alone. What is no score from 0 to 10 and no vector is passed over
+ */
+export function bestCvss(claims: readonly ScoreClaim[]): { cvssScore?: number; cvssVector?: string } {
+  let best: { version: number; score: number; vector?: string } | undefined;
+  for (const claim of claims) {
+    const found = readClaim(claim);
+    if (found !== undefined && (best === undefined || isBetter(found, best))) best = found;
+  }
+  if (best === undefined) return {};
+  return { cvssScore: best.score, ...(best.vector === undefined ? {} : { cvssVector: best.vector }) };
+}
+
+type Known = { version: number; score: number; vector?: string };
+
+function isBetter(one: Known, other: Known): boolean {
+  if (one.version !== other.version) return one.version > other.version;
+  if ((one.vector === undefined) !== (other.vector === undefined)) return one.vector !== undefined;
+  return one.score > other.score;
+}
+
+function readClaim({ score, vector, version }: ScoreClaim): Known | undefined {
+  const text = typeof vector === 'string' ? vector.trim() : '';
+  const ofVector = scoreOf(text);
+  if (ofVector !== undefined) return { version: Number(text.slice(5, 8)), score: ofVector, vector: text };
+  const number = typeof score === 'string' && score.trim() !== '' ? Number(score) : score;
+  if (typeof number !== 'number' || !(number >= 0 && number <= 10)) return undefined;
+  const ofTwo = /^(?:\(|CVSS:?2)?.{0,8}\bAV:[LAN]\/AC:[LMH]\/Au:/.test(text.slice(0, 100));
+  const told = Number.parseFloat(
+    typeof version === 'string' ? version.replace(/^\D+/, '') : String(version as number),
+  );
+  return { version: ofTwo ? 2 : told >= 2 && told <= 4 ? told : 3, score: Math.round(number * 10) / 10 };
+}

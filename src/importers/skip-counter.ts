@@ -1,0 +1,32 @@
+import type { ImportSkip } from '../domain/imports/import-types.ts';
+import type { Place } from './report.ts';
+
+/** The most reasons that are told apart; what comes after them counts together. */
+const MAX_REASONS = 50;
+const OTHERS = 'other reasons';
+
+/** Counts what a report has and is not taken, by reason, with the place of the first. */
+export class Skips {
+  readonly #skips = new Map<string, ImportSkip>();
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** @param counted whether a record was not taken; not so where only a part of it was cut off */
+  add(reason: string, at: Place = {}, counted = true): void {
+    if (counted) this.#count += 1;
+    const name = this.#skips.has(reason) || this.#skips.size < MAX_REASONS - 1 ? reason : OTHERS;
+    const skip = this.#skips.get(name);
+    if (skip === undefined) {
+      const place =
+        at.line === undefined ? (at.offset === undefined ? {} : { offset: at.offset }) : { line: at.line };
+      this.#skips.set(name, { reason: name, count: 1, ...place });
+    } else skip.count += 1;
+  }
+
+  all(): ImportSkip[] {
+    return [...this.#skips.values()];
+  }
+}

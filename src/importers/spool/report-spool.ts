@@ -1,0 +1,83 @@
+import { openSpoolFile } from '../../db/scratch-database.ts';
+import { nameOfPorts } from '../../domain/imports/port-sets.ts';
+import type { Cover, SightedAsset } from '../../domain/imports/sighting.ts';
+import { FindingSpool, type SpooledHead } from './finding-spool.ts';
+import type { SettledFinding } from '../normalize-finding.ts';
+
+/** So many different sets of ports a report may cover. */
+const MAX_PORT_SETS = 100;
+
+/** What a report tells until it was read. It is a file, so that a million findings take no memory. */
+export class Spool {
+  readonly findings = new FindingSpool();
+  readonly #file = openSpoolFile([
+    `create table covered (source text not null, ports text not null, key text not null, host text, primary key (source, ports, key)) without rowid`,
+    `create table sources (source text primary key) without rowid`,
+    `create table remembered (name text primary key) without rowid`,
+  ]);
+  readonly #cover = this.#file.prepare('insert or ignore into covered values (?, ?, ?, ?)');
+  readonly #source = this.#file.prepare('insert or ignore into sources values (?)');
+  readonly #remember = this.#file.prepare('insert or ignore into remembered values (?)');
+  readonly #sources = new Set<string>();
+  /** Long texts of ports, by what stands for them. */
+  readonly #ports = new Map<string, string>();
+
+  /** Adds an instance of a finding. */
+  add(head: SpooledHead, finding: SettledFinding): void {
+    this.findings.add(head, finding);
+    this.addSource(head.source);
+  }
+
+  /** Says that something is covered whole by a tool. */
+  cover(source: string, { key, host, ports }: Cover): void {
+    this.addSource(source);
+    const name = nameOfPorts(ports);
+    if (name !== ports && !this.#ports.has(name)) {
+      // A scan has one set of ports; of what has very many nothing is gone.
+      if (this.#ports.size >= MAX_PORT_SETS) return;
+      this.#ports.set(name, ports);
+    }
+    this.#cover.run(source, name, key, host);
+  }
+
+  addSource(source: string): void {
+    if (this.#sources.has(source)) return;
+    if (this.#sources.size < 1_000) this.#sources.add(source);
+    this.#source.run(source);
+  }
+
+  sources(): string[] {
+    return this.#file
+      .prepare('select source from sources order by source')
+      .all<[string]>()
+      .map(([source]) => source);
+  }
+
+  /** @returns some of what is covered, by source and ports, behind `after` */
+  covered(
+    after: readonly [source: string, ports: string, key: string],
+    limit: number,
+  ): { place: [string, string, string]; source: string; cover: Cover }[] {
+    return this.#file
+      .prepare(
+        `select source, ports, key, host from covered where (source, ports, key) > (?, ?, ?)
+          order by source, ports, key limit ?`,
+      )
+      .all<[string, string, string, string | null]>(...after, limit)
+      .map(([source, name, key, host]) => ({
+        place: [source, name, key],
+        source,
+        cover: { key, host, ports: this.#ports.get(name) ?? name },
+      }));
+  }
+
+  /** @returns whether it is the first time that this asset is counted as made, by a dry run that makes none */
+  countAsset({ type, location }: SightedAsset): boolean {
+    return this.#remember.run(`${type} ${location}`) > 0;
+  }
+
+  close(): void {
+    this.findings.close();
+    this.#file.close();
+  }
+}

@@ -1,0 +1,33 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { SourceMap, type SourceMapPayload } from 'node:module';
+import { DIST } from '../paths.ts';
+
+const maps = new Map<string, SourceMap | undefined>();
+
+/**
+ * Maps are read when the first trace asks: Node.js itself (`--enable-source-maps`) reads those of every module at each start.
+ * @param built the folder of the modules
+ * @returns a stack trace with the places of our sources in place of those of what was built of them
+ */
+export function withSources(stack: string, built = DIST): string {
+  return stack.replace(/(file:\/\/[^\s()]+\.js):(\d+):(\d+)/g, (place, module: string, line, column) => {
+    if (!module.startsWith(built.href)) return place;
+    const found = mapOf(module)?.findEntry(Number(line) - 1, Number(column) - 1);
+    if (found === undefined || !('originalSource' in found)) return place;
+    const { originalSource, originalLine, originalColumn } = found;
+    return `${originalSource.replace(/^(?:[.][.][/])+/, '')}:${originalLine + 1}:${originalColumn + 1}`;
+  });
+}
+
+function mapOf(module: string): SourceMap | undefined {
+  if (!maps.has(module)) {
+    const file = new URL(`${module}.map`);
+    maps.set(
+      module,
+      existsSync(file)
+        ? new SourceMap(JSON.parse(readFileSync(file, 'utf8')) as SourceMapPayload)
+        : undefined,
+    );
+  }
+  return maps.get(module);
+}

@@ -1,0 +1,56 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { HOME, PLACES } from '../../src/pages/paths.ts';
+import { expectAccessible } from '../harness/accessibility.ts';
+import { describeInBrowser } from '../harness/browser.ts';
+import { useConsole } from '../harness/console.ts';
+
+/** What the heading of each place is, and something there that was read. */
+const SHOWN: Readonly<Record<string, { heading: string; read: string }>> = {
+  '': { heading: 'Home', read: 'section:has-text("Open by severity") a' },
+  vulnerabilities: { heading: 'Vulnerabilities', read: '[role=grid] a' },
+  assets: { heading: 'Assets', read: '[role=grid] a' },
+  assessments: { heading: 'Assessments', read: '[role=grid] a' },
+  groups: { heading: 'Groups', read: '[role=grid] a' },
+  people: { heading: 'People', read: '[role=grid] a' },
+  tags: { heading: 'Tags', read: '[role=grid] [role=row]:nth-child(2)' },
+  imports: { heading: 'Imports', read: 'text=Drop reports of scanners here' },
+  audit: { heading: 'Audit', read: '[role=grid] >> text=session.start' },
+};
+
+describe('Every place of the console', () => {
+  it('is looked at', () => {
+    expect(Object.keys(SHOWN)).toEqual(['', ...PLACES]);
+  });
+});
+
+describeInBrowser('Nothing is in the way of anybody in the console, light or dark, wide or narrow', () => {
+  const assay = useConsole();
+
+  it.each(Object.entries(SHOWN))('at /%s', async (place, { heading, read }) => {
+    const page = await assay.enter('admin', HOME + place);
+    await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor();
+    await page.locator(read).first().waitFor();
+    expect(await page.title()).toBe(`${heading} - Assay`);
+    await expectAccessible(page);
+    await expectTableWithin(page);
+  });
+});
+
+/** Expects that no column of a table stands outside of it, at any width of the window. */
+async function expectTableWithin(page: Page): Promise<void> {
+  const cut: number[] = [];
+  for (let width = 360; width <= 1_400; width += 80) {
+    await page.setViewportSize({ width, height: 800 });
+    const beyond = await page.evaluate<number>(`new Promise((tell) => {
+      const measure = () => {
+        const grid = document.querySelector('[role=grid]');
+        tell(grid === null ? 0 : grid.scrollWidth - grid.clientWidth);
+      };
+      // The table hears of its width in one frame, and is drawn in the next.
+      requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(measure)));
+    })`);
+    if (beyond > 0) cut.push(width);
+  }
+  expect(cut).toEqual([]);
+}

@@ -1,0 +1,590 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { removeUnused } from '../../src/files/file-storage.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { IMPOSSIBLE_IDS } from '../harness/v1.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const START = Date.UTC(2026, 10, 21, 10, 30);
+const DAY = 86_400_000;
+const MAX_SIZE = 100_000;
+const MAX_ATTACHMENTS = 12;
+
+let now = START;
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let assessment: { uid: string };
+let member: TestUser;
+let other: TestUser;
+let admin: TestUser;
+let outsider: TestUser;
+let vulnerability: { id: number };
+
+beforeAll(async () => {
+  const limits = { maxAttachmentSize: MAX_SIZE, maxAttachments: MAX_ATTACHMENTS, requestTimeout: 2_000 };
+  server = await startTestServer(limits, () => now);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  now = START;
+  await world.together(async (made) => {
+    organization = await made.organization();
+    assessment = await made.assessment(organization.uid);
+    member = await made.user({ organization: organization.uid });
+    other = await made.user({ organization: organization.uid });
+    admin = await made.user({ organization: organization.uid, admin: true });
+    outsider = await made.user({ organization: organization.uid });
+    await made.access(assessment.uid, member.id);
+    await made.access(assessment.uid, other.id);
+    vulnerability = await made.vulnerability(assessment.uid);
+  });
+  now = START + 60_000;
+});
+
+type Content = string | Buffer<ArrayBuffer>;
+type File = readonly [name: string, content: Content, type?: string, part?: string];
+const pathOf = (id: number | string = '', of: number | string = vulnerability.id) =>
+  `/v1/vulnerabilities/${of}/attachments${id === '' ? '' : `/${id}`}`;
+
+async function upload(
+  files: readonly File[],
+  { token } = member,
+  { headers = {}, path = pathOf() }: { headers?: Record<string, string>; path?: string } = {},
+) {
+  const form = new FormData();
+  for (const [name, content, type, part = 'file'] of files)
+    form.append(part, new Blob([content], type === undefined ? {} : { type }), name);
+  const body = new Response(form);
+  return server.request('POST', path, {
+    token,
+    headers: { 'content-type': body.headers.get('content-type') ?? '', ...headers },
+    bytes: Buffer.from(await body.arrayBuffer()),
+  });
+}
+const download = (
+  id: number | string,
+  headers: Record<string, string> = {},
+  { token } = member,
+  method = 'GET',
+) => fetch(server.origin + pathOf(id), { method, headers: { authorization: `Bearer ${token}`, ...headers } });
+const remove = (id: number, { token } = member, headers: Record<string, string> = {}) =>
+  server.request('DELETE', pathOf(id), { token, headers });
+const sha256 = (content: Content) => createHash('sha256').update(content).digest('hex');
+const stored = async () => {
+  const { db } = server.context;
+  const files = await db.read
+    .selectFrom('files')
+    .selectAll()
+    .where('organization_id', '=', organization.id)
+    .execute();
+  return files.map((file) => file.sha256).sort();
+};
+const blobs = () => server.context.db.read.selectFrom('blobs').select(['key', 'state']).execute();
+const waiting = async () => (await blobs()).filter(({ state }) => state !== 1);
+const attached = async () => {
+  const { body } = await server.request('PATCH', `/v1/vulnerabilities/${vulnerability.id}`, {
+    token: member.token,
+    body: {},
+  });
+  return body.attachments.map(({ filename }: { filename: string }) => filename);
+};
+
+describe('Operation 21: attach files to a vulnerability', () => {
+  it('answers 201 with them, in their order', async () => {
+    const picture = randomBytes(70_000);
+    const response = await upload([
+      ['request.http', 'GET / HTTP/1.1\r\n\r\n', 'message/http'],
+      ['Überblick 報告.png', picture, 'image/png'],
+    ]);
+    const user = { id: member.id, name: null, email: member.email };
+    const [first, second] = response.body;
+    const told = { created_at: '2026-11-21T10:31:00.000Z', user };
+    expect([response.status, response.body]).toEqual([
+      201,
+      [
+        {
+          ...told,
+          id: first.id,
+          filename: 'request.http',
+          content_type: 'message/http',
+          file_size: 18,
+          sha256: sha256('GET / HTTP/1.1\r\n\r\n'),
+          url: `${server.origin}${pathOf(first.id)}`,
+        },
+        {
+          ...told,
+          id: second.id,
+          filename: 'Überblick 報告.png',
+          content_type: 'image/png',
+          file_size: 70_000,
+          sha256: sha256(picture),
+          url: `${server.origin}${pathOf(second.id)}`,
+        },
+      ],
+    ]);
+    expect([response.headers.get('etag'), response.headers.get('location')]).toEqual([null, null]);
+    const content = await download(second.id);
+    expect(Buffer.from(await content.arrayBuffer()).equals(picture)).toBe(true);
+    expect(await attached()).toEqual(['request.http', 'Überblick 報告.png']);
+    const events = (await world.auditEvents())
+      .filter(({ action }) => action === 'attachment.create')
+      .slice(-2);
+    expect(events.map(({ object_id: id, after }) => [id, JSON.parse(after ?? '')])).toEqual([
+      [
+        String(first.id),
+        {
+          vulnerability: vulnerability.id,
+          filename: 'request.http',
+          content_type: 'message/http',
+          file_size: 18,
+          sha256: first.sha256,
+        },
+      ],
+      [String(second.id), expect.objectContaining({ filename: 'Überblick 報告.png' })],
+    ]);
+    const timeline = await server.request('GET', `/v1/vulnerabilities/${vulnerability.id}/timeline`, {
+      token: member.token,
+    });
+    expect(timeline.body[1]).toMatchObject({
+      kind: 'attachment',
+      before: null,
+      after: {
+        attachments: [
+          { id: first.id, filename: 'request.http', file_size: 18 },
+          { id: second.id, filename: 'Überblick 報告.png', file_size: 70_000 },
+        ],
+      },
+    });
+  });
+
+  it('keeps the same file once an organization, and never across', async () => {
+    const content = randomBytes(1_000);
+    const before = (await blobs()).length;
+    const [one] = (
+      await upload([
+        ['a', content],
+        ['b', content],
+      ])
+    ).body;
+    const elsewhere = await world.vulnerability(assessment.uid);
+    await upload([['c', content]], member, { path: pathOf('', elsewhere.id) });
+    expect(await stored()).toEqual([sha256(content)]);
+    expect((await blobs()).length).toBe(before + 1);
+    const stranger = await world.organization();
+    const theirs = await world.assessment(stranger.uid);
+    const found = await world.vulnerability(theirs.uid);
+    const { token } = await world.user();
+    await upload([['d', content]], { ...member, token }, { path: pathOf('', found.id) });
+    expect((await blobs()).length).toBe(before + 2);
+    expect(Buffer.from(await (await download(one.id)).arrayBuffer()).equals(content)).toBe(true);
+  });
+
+  it('keeps it once when it comes from many at the same time', async () => {
+    const content = randomBytes(5_000);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => upload([['same', content]])));
+    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(201));
+    expect(await stored()).toEqual([sha256(content)]);
+    expect(await waiting()).toEqual([]);
+    const last = answers.at(-1)?.body[0].id;
+    expect(Buffer.from(await (await download(last)).arrayBuffer()).equals(content)).toBe(true);
+  });
+
+  it.each([
+    ['../../etc/passwd', 'passwd'],
+    ['C:\\temp\\proof.txt', 'proof.txt'],
+    ['..', 'file'],
+    [' .. ', 'file'],
+    ['a\u202egnp.exe', 'agnp.exe'],
+    ['tab\there', 'tabhere'],
+    [`${'x'.repeat(300)}.png`, `${'x'.repeat(251)}.png`],
+  ])('cleans the name %j', async (name, clean) => {
+    const response = await upload([[name, 'x']]);
+    expect([response.status, response.body[0]?.filename]).toEqual([201, clean]);
+  });
+
+  it.each([
+    ['text/html; charset=utf-8', 'text/html'],
+    ['IMAGE/PNG', 'image/png'],
+    ['nonsense', 'application/octet-stream'],
+  ])('cleans the type %j', async (type, clean) => {
+    const boundary = 'x';
+    const body = `--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\nContent-Type: ${type}\r\n\r\nhi\r\n--x--\r\n`;
+    const response = await server.request('POST', pathOf(), {
+      token: member.token,
+      headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+      raw: body,
+    });
+    expect([response.status, response.body[0]?.content_type]).toEqual([201, clean]);
+  });
+
+  it('ignores other parts, and takes an empty file', async () => {
+    const response = await upload([
+      ['note', 'ignored', 'text/plain', 'note'],
+      ['empty.txt', ''],
+      ['else', randomBytes(9_000), 'image/png', 'picture'],
+    ]);
+    expect(response.body).toMatchObject([{ filename: 'empty.txt', file_size: 0, sha256: sha256('') }]);
+    const content = await download(response.body[0].id);
+    expect([content.status, await content.text(), content.headers.get('content-length')]).toEqual([
+      200,
+      '',
+      '0',
+    ]);
+  });
+
+  it.each([
+    ['no part', []],
+    ['none that is named so', [['a', 'x', 'text/plain', 'files']] as File[]],
+  ])('answers 422 to %s', async (_what, files) => {
+    const response = await upload(files);
+    expect(response).toMatchObject({
+      status: 422,
+      body: { failedValidation: [{ property: 'file', message: 'is required' }] },
+    });
+  });
+
+  it('answers 422 without a body', async () => {
+    expect((await server.request('POST', pathOf(), { token: member.token })).status).toBe(422);
+  });
+
+  it('keeps all or none: 413 for a file that is too large and for too many', async () => {
+    const large = await upload([
+      ['fits', randomBytes(MAX_SIZE)],
+      ['does not', randomBytes(MAX_SIZE + 1)],
+    ]);
+    expect([large.status, large.body.type]).toEqual([413, expect.stringMatching(/body-too-large$/)]);
+    const many = await upload(
+      Array.from({ length: 11 }, (_, number): File => [`${number}`, randomBytes(10)]),
+    );
+    expect([many.status, many.body]).toEqual([
+      413,
+      expect.objectContaining({ maxBatchSize: 10, batchSize: 11 }),
+    ]);
+    expect(await attached()).toEqual([]);
+    expect(await stored()).toEqual([]);
+    expect(await waiting()).toEqual([]);
+    const most = Array.from({ length: 10 }, (_, number): File => [`${number}`, `${number}`]);
+    expect((await upload(most)).status).toBe(201);
+    expect(await attached()).toHaveLength(10);
+    const over = await upload(most.slice(0, 3));
+    expect(over).toMatchObject({ status: 422, body: { failedValidation: [{ property: 'file' }] } });
+    expect((await upload(most.slice(0, 2))).status).toBe(201);
+    expect(await attached()).toHaveLength(MAX_ATTACHMENTS);
+  });
+
+  it.each([
+    ['no boundary', 'multipart/form-data', 'x'],
+    ['another one', 'multipart/form-data; boundary=y', '--x\r\n'],
+    [
+      'no end',
+      'multipart/form-data; boundary=x',
+      '--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nhi',
+    ],
+    ['nothing', 'multipart/form-data; boundary=x', ''],
+  ])('answers 400 to a body with %s', async (_what, type, raw) => {
+    const response = await server.request('POST', pathOf(), {
+      token: member.token,
+      headers: { 'content-type': type },
+      raw,
+    });
+    expect([response.status, response.body.type]).toEqual([400, expect.stringMatching(/invalid-request$/)]);
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('answers 415 to JSON', async () => {
+    const response = await server.request('POST', pathOf(), { token: member.token, body: { file: 'x' } });
+    expect(response.status).toBe(415);
+  });
+
+  it('clears away what came when the client goes', async () => {
+    const { port } = new URL(server.origin);
+    const socket = connect(Number(port), '127.0.0.1');
+    await once(socket, 'connect');
+    const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n';
+    socket.write(
+      `POST ${pathOf()} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${member.token}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 50000\r\n\r\n${head}${'y'.repeat(20_000)}`,
+    );
+    await expect.poll(async () => (await waiting()).length, { timeout: 5_000 }).toBe(1);
+    socket.destroy();
+    await expect.poll(async () => (await waiting()).length, { timeout: 5_000 }).toBe(0);
+    expect(await attached()).toEqual([]);
+  });
+
+  it('takes longer than a request may, as long as bytes come, and not when none do', async () => {
+    const { port } = new URL(server.origin);
+    const send = async (pieces: number) => {
+      const socket = connect(Number(port), '127.0.0.1');
+      await once(socket, 'connect');
+      let answer = '';
+      socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+      const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="slow"\r\n\r\n';
+      const tail = '\r\n--x--\r\n';
+      socket.write(
+        `POST ${pathOf()} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${member.token}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: ${head.length + 8 + tail.length}\r\n\r\n${head}`,
+      );
+      for (let piece = 0; piece < pieces; piece += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        socket.write(piece < 8 ? 'z' : '');
+      }
+      if (pieces === 8) socket.write(tail);
+      await expect.poll(() => answer, { timeout: 10_000 }).toMatch(/^HTTP/);
+      socket.destroy();
+      return Number(answer.slice(9, 12));
+    };
+    expect(await Promise.all([send(8), send(1)])).toEqual([201, 503]);
+    await expect.poll(async () => (await waiting()).length, { timeout: 5_000 }).toBe(0);
+  }, 20_000);
+
+  it.each(IMPOSSIBLE_IDS)('answers 404 to %s', async (id) => {
+    const answers = await Promise.all([
+      upload([['a', 'x']], member, { path: pathOf('', id) }),
+      server.request('GET', pathOf(id), { token: member.token }),
+      server.request('DELETE', pathOf(id), { token: member.token }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+  });
+
+  it('answers 404 to who does not reach the vulnerability, in 22 and 23 too', async () => {
+    const [{ id }] = (await upload([['a', 'x']])).body;
+    const answers = [
+      await upload([['b', 'x']], outsider),
+      await download(id, {}, outsider),
+      await remove(id, outsider),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+  });
+
+  describe('with an Idempotency-Key', () => {
+    const key = { 'idempotency-key': 'one' };
+    const file: File = ['a.txt', 'content', 'text/plain'];
+
+    it('is done once', async () => {
+      const first = await upload([file], member, { headers: key });
+      const again = await upload([file], member, { headers: key });
+      expect([again.status, again.text]).toEqual([201, first.text]);
+      expect(again.headers.get('idempotency-replayed')).toBe('true');
+      expect(await attached()).toEqual(['a.txt']);
+      expect(await waiting()).toEqual([]);
+    });
+
+    it.each<[string, File[]]>([
+      ['content', [['a.txt', 'other', 'text/plain']]],
+      ['name', [['b.txt', 'content', 'text/plain']]],
+      ['type', [['a.txt', 'content', 'text/html']]],
+      ['number of parts', [file, ['n', 'x', 'text/plain', 'note']]],
+    ])('is a 422 for another %s', async (_what, files) => {
+      await upload([file], member, { headers: key });
+      expect((await upload(files, member, { headers: key })).status).toBe(422);
+      expect(await attached()).toEqual(['a.txt']);
+      expect(await waiting()).toEqual([]);
+    });
+
+    it('is decided anew after a refusal', async () => {
+      expect((await upload([['a', randomBytes(MAX_SIZE + 1)]], member, { headers: key })).status).toBe(413);
+      expect((await upload([file], member, { headers: key })).status).toBe(201);
+    });
+  });
+});
+
+describe('Operation 22: download an attachment', () => {
+  const content = randomBytes(90_000);
+  let id: number;
+  beforeEach(async () => {
+    [{ id }] = (await upload([['Bericht (ä) 100%.html', content, 'text/html']])).body;
+  });
+
+  it('sends it to be saved, and nothing that a browser would run', async () => {
+    const response = await download(id);
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'accept-ranges': 'bytes',
+      'cache-control': 'private, no-cache',
+      'content-disposition':
+        'attachment; filename="Bericht (a) 100_.html"; filename*=UTF-8\'\'Bericht%20%28%C3%A4%29%20100%25.html',
+      'content-length': '90000',
+      'content-security-policy': 'sandbox',
+      'content-type': 'text/html',
+      etag: `"1.${sha256(content)}"`,
+      'x-content-type-options': 'nosniff',
+    });
+    expect(Buffer.from(await response.arrayBuffer()).equals(content)).toBe(true);
+  });
+
+  it.each([
+    ['bytes=0-0', 0, 0],
+    ['bytes=10-19', 10, 19],
+    ['bytes=89990-', 89_990, 89_999],
+    ['bytes=-5', 89_995, 89_999],
+    ['bytes=-999999', 0, 89_999],
+    ['bytes=80000-999999', 80_000, 89_999],
+  ])('sends %s', async (range, start, end) => {
+    const response = await download(id, { range });
+    expect([response.status, response.headers.get('content-range')]).toEqual([
+      206,
+      `bytes ${start}-${end}/90000`,
+    ]);
+    expect(Buffer.from(await response.arrayBuffer()).equals(content.subarray(start, end + 1))).toBe(true);
+  });
+
+  it.each(['bytes=90000-', 'bytes=90000-90001', 'bytes=-0'])('answers 416 to %s', async (range) => {
+    const response = await server.request('GET', pathOf(id), { token: member.token, headers: { range } });
+    expect([response.status, response.headers.get('content-range')]).toEqual([416, 'bytes */90000']);
+  });
+
+  it.each(['bytes=5-2', 'bytes=0-1,5-6', 'lines=1-2', 'bytes=a-', ''])(
+    'sends the whole for %j',
+    async (range) => {
+      const response = await download(id, { range });
+      expect([response.status, (await response.arrayBuffer()).byteLength]).toEqual([200, 90_000]);
+    },
+  );
+
+  it('holds to If-Range and If-None-Match', async () => {
+    const etag = `"1.${sha256(content)}"`;
+    const statusOf = async (headers: Record<string, string>) => {
+      const response = await download(id, headers);
+      await response.arrayBuffer();
+      return response.status;
+    };
+    expect(await statusOf({ range: 'bytes=0-1', 'if-range': etag })).toBe(206);
+    expect(await statusOf({ range: 'bytes=0-1', 'if-range': '"1.other"' })).toBe(200);
+    expect(await statusOf({ 'if-none-match': etag })).toBe(304);
+    expect(await statusOf({ 'if-none-match': `"x", W/${etag}` })).toBe(304);
+    expect(await statusOf({ 'if-none-match': '"1.other"' })).toBe(200);
+  });
+
+  it('answers HEAD without the content', async () => {
+    const response = await download(id, {}, member, 'HEAD');
+    expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([
+      200,
+      '90000',
+      '',
+    ]);
+  });
+
+  it('knows an attachment by its own vulnerability alone', async () => {
+    const elsewhere = await world.vulnerability(assessment.uid);
+    const { token } = admin;
+    const get = await server.request('GET', pathOf(id, elsewhere.id), { token });
+    const removal = await server.request('DELETE', pathOf(id, elsewhere.id), { token });
+    expect([get.status, removal.status]).toEqual([404, 404]);
+  });
+});
+
+describe('Operation 23: delete an attachment', () => {
+  it('is for its uploader and admins', async () => {
+    const [one, two, three] = (
+      await upload([
+        ['a', '1'],
+        ['b', '2'],
+        ['c', '3'],
+      ])
+    ).body;
+    expect((await remove(one.id, other)).status).toBe(403);
+    for (const [file, user] of [
+      [one, member],
+      [two, admin],
+      [three, await world.user()],
+    ]) {
+      expect((await remove(file.id, user)).status).toBe(204);
+      expect((await remove(file.id, user)).status).toBe(404);
+      expect((await download(file.id)).status).toBe(404);
+    }
+    expect(await attached()).toEqual([]);
+    const event = (await world.auditEvents()).at(-1);
+    expect([event?.action, event?.after]).toEqual(['attachment.delete', null]);
+    expect(JSON.parse(event?.before ?? '')).toMatchObject({ filename: 'c', sha256: sha256('3') });
+  });
+
+  it('holds to If-Match by the tag of the download', async () => {
+    const [{ id }] = (await upload([['a', 'x']])).body;
+    expect((await remove(id, member, { 'if-match': '"2.x"' })).status).toBe(412);
+    expect((await remove(id, other, { 'if-match': '"2.x"' })).status).toBe(403);
+    const tag = (await download(id)).headers.get('etag') ?? '';
+    expect((await remove(id, member, { 'if-match': tag })).status).toBe(204);
+  });
+
+  it('takes the content away with the last that has it', async () => {
+    const content = randomBytes(2_000);
+    const [one, two] = (
+      await upload([
+        ['a', content],
+        ['b', content],
+      ])
+    ).body;
+    await remove(one.id);
+    const kept = await server.context.db.read
+      .selectFrom('files')
+      .select('blob_key')
+      .where('organization_id', '=', organization.id)
+      .executeTakeFirstOrThrow();
+    expect(await stored()).toEqual([sha256(content)]);
+    expect((await download(two.id)).status).toBe(200);
+    await remove(two.id);
+    expect(await stored()).toEqual([]);
+    const gone = (await waiting()).find(({ key }) => key === kept.blob_key);
+    expect(gone).toBeDefined();
+    expect(await removeUnused(server.context)).toBe(0);
+    now += DAY + 1;
+    expect(await removeUnused(server.context)).toBeGreaterThan(0);
+    expect(await waiting()).toEqual([]);
+    const pieces = server.context.files.read(gone?.key ?? '', 0, 1_999);
+    const first = pieces[Symbol.asyncIterator]();
+    await expect(first.next()).rejects.toThrow();
+    // The same file may come again.
+    now = START;
+    const [again] = (await upload([['a', content]])).body;
+    expect(Buffer.from(await (await download(again.id)).arrayBuffer()).equals(content)).toBe(true);
+  });
+});
+
+describe('Operation 20: delete a vulnerability', () => {
+  it('takes the contents of its attachments away, but for those that others have', async () => {
+    const [own, shared] = [randomBytes(1_000), randomBytes(1_000)];
+    await upload([
+      ['own', own],
+      ['again', own],
+      ['shared', shared],
+    ]);
+    const elsewhere = await world.vulnerability(assessment.uid);
+    const [kept] = (await upload([['shared', shared]], member, { path: pathOf('', elsewhere.id) })).body;
+    const keyOf = async (content: Buffer) =>
+      server.context.db.read
+        .selectFrom('files')
+        .select('blob_key')
+        .where('organization_id', '=', organization.id)
+        .where('sha256', '=', createHash('sha256').update(content).digest('hex'))
+        .executeTakeFirst();
+    const key = (await keyOf(own))?.blob_key ?? '';
+    const path = `/v1/vulnerabilities/${vulnerability.id}`;
+    expect((await server.request('DELETE', path, { token: admin.token })).status).toBe(204);
+    expect([await keyOf(own), await stored()]).toEqual([undefined, [sha256(shared)]]);
+    expect((await waiting()).map((blob) => blob.key)).toContain(key);
+    now += DAY + 1;
+    await removeUnused(server.context);
+    expect((await blobs()).map((blob) => blob.key)).not.toContain(key);
+    const pieces = server.context.files.read(key, 0, 999)[Symbol.asyncIterator]();
+    await expect(pieces.next()).rejects.toThrow();
+    now = START + 60_000;
+    vulnerability = elsewhere;
+    const content = await (await download(kept.id)).arrayBuffer();
+    expect(Buffer.from(content).equals(shared)).toBe(true);
+  });
+});
+
+describe('An attachment', () => {
+  it('is told by 16 and 15 as 21 told it', async () => {
+    const { body: attachments } = await upload([['told.txt', 'as it was', 'text/plain']]);
+    const { token } = member;
+    const { body } = await server.request('GET', `/v1/vulnerabilities/${vulnerability.id}`, { token });
+    const { body: rows } = await server.request('GET', `/v1/vulnerabilities?filter[id]=${vulnerability.id}`, {
+      token,
+    });
+    expect(body.attachments).toContainEqual(attachments[0]);
+    expect(rows[0].attachments).toContainEqual(attachments[0]);
+  });
+});

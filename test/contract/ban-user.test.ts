@@ -1,0 +1,324 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { commandLine } from '../../src/auth/callers.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
+import { startBeside, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
+import { IMPOSSIBLE_IDS } from '../harness/v1.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 10, 30);
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let user: TestUser;
+let staff: TestUser;
+
+beforeAll(async () => {
+  server = await startBeside(await useSharedServer(() => NOW), { clientBaseUrl: 'https://gateway.example' });
+  world = worldOf(server);
+  staff = await world.user();
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+  user = await world.user({ organization: organization.uid });
+});
+
+const ban = (id: number | string, token = admin.token) =>
+  server.request('DELETE', `/v1/users/${id}`, { token });
+const expectBodiless = (response: TestResponse, status: number) => {
+  expect([response.status, response.text]).toEqual([status, '']);
+  expect(response.headers.get('content-type')).toBeNull();
+};
+const row = (id: number) =>
+  server.context.db.read.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
+const isBanned = async (id: number) => (await row(id))?.banned_at !== null;
+const eventsOf = async (id: number) =>
+  (await world.auditEvents()).filter(
+    (event) => event.object_id === String(id) && ['user.ban', 'user.delete'].includes(event.action),
+  );
+
+describe('Operation 6: ban or delete a user', () => {
+  it('answers 200 with the user, who is banned', async () => {
+    const [second, first] = [
+      await world.assessment(organization.uid, `b-${organization.uid}`),
+      await world.assessment(organization.uid, `a-${organization.uid}`),
+    ];
+    await world.assessment(organization.uid);
+    for (const { uid } of [second, first]) await world.access(uid, user.id);
+    const response = await ban(user.id);
+    expect(response.body).toEqual({
+      id: user.id,
+      email: user.email,
+      assessment_ids: [first.uid, second.uid],
+      banned: true,
+      admin: false,
+      invite_url: null,
+    });
+    expect(response.status).toBe(200);
+    expect((await row(user.id))?.banned_at).toBe(NOW);
+  });
+
+  it('shows every assessment of the organization for an admin', async () => {
+    const uids = [];
+    for (let i = 0; i < 3; i += 1) uids.push((await world.assessment(organization.uid)).uid);
+    await world.assessment((await world.organization()).uid);
+    const other = await world.user({ organization: organization.uid, admin: true });
+    const { body } = await ban(other.id);
+    expect(body).toMatchObject({ admin: true, assessment_ids: uids.sort() });
+  });
+
+  it('ends every credential of the user at once', async () => {
+    const assessment = await world.assessment(organization.uid);
+    await world.access(assessment.uid, user.id);
+    const jwt = await world.token(user.id, { kind: 'jwt', expiresAt: NOW + 3_600_000 });
+    const credentials = [
+      { authorization: `Bearer ${user.token}` },
+      { authorization: `Bearer ${jwt.token}` },
+      { authorization: `Basic ${btoa(`${user.email}:${user.token}`)}` },
+      { 'x-auth': user.token },
+    ];
+    const statuses = () =>
+      Promise.all(
+        credentials.map(
+          async (headers) =>
+            (
+              await server.request('GET', `/v1/assessments/${assessment.uid}/testing_hours`, {
+                headers: headers as Record<string, string>,
+              })
+            ).status,
+        ),
+      );
+    expect(await statuses()).toEqual([200, 200, 200, 200]);
+    expect((await ban(user.id)).status).toBe(200);
+    expect(await statuses()).toEqual([401, 401, 401, 401]);
+  });
+
+  it('answers the same for a banned user, and records it once', async () => {
+    const first = await ban(user.id);
+    const second = await ban(user.id);
+    expect([second.status, second.body]).toEqual([200, first.body]);
+    expect(await eventsOf(user.id)).toEqual([
+      {
+        id: expect.any(Number),
+        at: NOW,
+        action: 'user.ban',
+        object_type: 'user',
+        object_id: String(user.id),
+        organization_id: organization.id,
+        actor_kind: 'user',
+        user_id: admin.id,
+        count: 1,
+        refusal: null,
+        credential_id: expect.any(String),
+        address: '127.0.0.1',
+        request_id: first.headers.get('x-request-id'),
+        before: '{"banned":false}',
+        after: '{"banned":true}',
+      },
+    ]);
+  });
+
+  it('lets staff ban client users', async () => {
+    expect((await ban(user.id, staff.token)).status).toBe(200);
+    expect(await isBanned(user.id)).toBe(true);
+  });
+
+  describe('a user who never signed in', () => {
+    it('is deleted, and shown as banned with the invitation', async () => {
+      const assessment = await world.assessment(organization.uid);
+      const invited = await world.invited({ organization: organization.uid });
+      await world.access(assessment.uid, invited.id);
+      const response = await ban(invited.id);
+      expect(response.body).toEqual({
+        id: invited.id,
+        email: invited.email,
+        assessment_ids: [assessment.uid],
+        banned: true,
+        admin: false,
+        invite_url: expect.stringMatching(
+          new RegExp(`^https://gateway\\.example/invitation\\?token=${invited.uid}\\.[-_0-9A-Za-z]{43}$`),
+        ),
+      });
+      expect(response.status).toBe(200);
+      expect(await row(invited.id)).toBeUndefined();
+      expectBodiless(await ban(invited.id), 404);
+    });
+
+    it('is kept and banned with a token, as what it did has their name', async () => {
+      const invited = await world.invited({ organization: organization.uid });
+      const { token } = await world.token(invited.id);
+      const { status, body } = await ban(invited.id);
+      expect({ status, body }).toMatchObject({
+        status: 200,
+        body: { banned: true, invite_url: expect.stringContaining('/invitation?token=') },
+      });
+      expect(await isBanned(invited.id)).toBe(true);
+      expect(await eventsOf(invited.id)).toMatchObject([{ action: 'user.ban' }]);
+      const call = await server.request('GET', '/v1/assessments/nothing/testing_hours', { token });
+      expect(call.status).toBe(401);
+    });
+
+    it('leaves nothing behind but the audit log', async () => {
+      const invited = await world.invited({ organization: organization.uid, name: 'Ivy' });
+      const group = await world.group(organization.uid);
+      const assessment = await world.assessment(organization.uid, undefined, group.id);
+      await world.access(assessment.uid, invited.id);
+      await world.member(group.id, invited.uid, 'infra_admin');
+      await world.member(group.id, user.uid, 'infra_admin');
+      await world.testingSession(assessment.uid, invited.id, NOW - 7_200_000, NOW);
+      const response = await ban(invited.id);
+      expect(response.status).toBe(200);
+      const { read } = server.context.db;
+      const members = await read
+        .selectFrom('group_members')
+        .selectAll()
+        .where('group_id', '=', group.id)
+        .execute();
+      expect(members.map((member) => member.user_uid)).toEqual([user.uid]);
+      const counts = await read
+        .selectFrom('group_member_counts')
+        .select(['role', 'members'])
+        .where('group_id', '=', group.id)
+        .execute();
+      expect(counts).toEqual([{ role: 'infra_admin', members: 1 }]);
+      expect(
+        await read.selectFrom('assessment_access').selectAll().where('user_id', '=', invited.id).execute(),
+      ).toEqual([]);
+      expect(await eventsOf(invited.id)).toMatchObject([
+        {
+          action: 'user.delete',
+          user_id: admin.id,
+          before: JSON.stringify({
+            uid: invited.uid,
+            email: invited.email,
+            name: 'Ivy',
+            admin: false,
+            staff: false,
+            assigned_to: [],
+            assessments: [assessment.uid],
+            groups: [{ group_id: group.id, role: 'infra_admin' }],
+          }),
+          after: null,
+        },
+      ]);
+    });
+
+    it('frees the e-mail address for another invitation', async () => {
+      const invited = await world.invited({ organization: organization.uid });
+      await ban(invited.id);
+      const again = await world.invited({ organization: organization.uid, email: invited.email });
+      expect(again.id).not.toBe(invited.id);
+    });
+
+    it('has a link of their own, which is the same in every answer', async () => {
+      const link = async () => {
+        const invited = await world.invited({ organization: organization.uid });
+        const { body } = await ban(invited.id);
+        return new URL(body.invite_url).searchParams.get('token')?.split('.')[1];
+      };
+      expect(await link()).not.toBe(await link());
+    });
+  });
+
+  describe('403 without a body', () => {
+    it('to a client user who is no admin, for whoever of their organization', async () => {
+      const target = await world.user({ organization: organization.uid });
+      for (const { id } of [target, admin, user]) expectBodiless(await ban(id, user.token), 403);
+      expect(await isBanned(target.id)).toBe(false);
+    });
+
+    it('to an admin who bans themselves, other admins or not', async () => {
+      expectBodiless(await ban(admin.id), 403);
+      await world.user({ organization: organization.uid, admin: true });
+      expectBodiless(await ban(admin.id), 403);
+      expect(await isBanned(admin.id)).toBe(false);
+    });
+
+    it('to staff, for staff and for themselves', async () => {
+      const colleague = await world.user();
+      expectBodiless(await ban(colleague.id, staff.token), 403);
+      expectBodiless(await ban(staff.id, staff.token), 403);
+    });
+
+    it('for the last admin', async () => {
+      expectBodiless(await ban(admin.id, staff.token), 403);
+      expect(await isBanned(admin.id)).toBe(false);
+      expect(await eventsOf(admin.id)).toEqual([]);
+    });
+
+    it('for the last admin beside a banned one', async () => {
+      const other = await world.user({ organization: organization.uid, admin: true });
+      expect((await ban(other.id)).status).toBe(200);
+      expectBodiless(await ban(admin.id, staff.token), 403);
+    });
+
+    it('for the last admin, who was invited and never signed in', async () => {
+      const uid = (await world.organization()).uid;
+      const invited = await world.invited({ organization: uid, admin: true });
+      expectBodiless(await ban(invited.id, staff.token), 403);
+      expect(await row(invited.id)).toBeDefined();
+    });
+  });
+
+  it('counts an invited admin as one who is left', async () => {
+    await world.invited({ organization: organization.uid, admin: true });
+    expect((await ban(admin.id, staff.token)).status).toBe(200);
+  });
+
+  describe('404 without a body', () => {
+    it('for a user of another organization, for staff and for nobody, to admins and others', async () => {
+      const theirs = await world.user({ organization: (await world.organization()).uid });
+      for (const { token } of [admin, user]) {
+        for (const id of [theirs.id, staff.id, 999_999_999]) expectBodiless(await ban(id, token), 404);
+      }
+      expect(await isBanned(theirs.id)).toBe(false);
+    });
+
+    it('to staff, for nobody', async () => expectBodiless(await ban(999_999_999, staff.token), 404));
+
+    it.each(IMPOSSIBLE_IDS)('for an id that cannot be one: %s', async (id) => {
+      expectBodiless(await ban(id), 404);
+    });
+  });
+
+  describe('at the same time', () => {
+    it('two admins who ban each other leave one', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const { uid } = await world.organization();
+        const one = await world.user({ organization: uid, admin: true });
+        const other = await world.user({ organization: uid, admin: true });
+        const responses = await Promise.all([ban(other.id, one.token), ban(one.id, other.token)]);
+        const statuses = responses.map(({ status }) => status).sort();
+        // Whoever is second is either banned before the credential is looked at, or the last admin is not given up.
+        expect([[200, 401].join(), [200, 403].join()]).toContain(statuses.join());
+        expect([await isBanned(one.id), await isBanned(other.id)].sort()).toEqual([false, true]);
+      }
+    });
+
+    it('staff who ban all admins leave one', async () => {
+      const admins = [admin];
+      for (let i = 0; i < 5; i += 1)
+        admins.push(await world.user({ organization: organization.uid, admin: true }));
+      const responses = await Promise.all(admins.map(({ id }) => ban(id, staff.token)));
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 403]);
+    });
+
+    it('the same user is banned once', async () => {
+      const responses = await Promise.all(Array.from({ length: 5 }, () => ban(user.id)));
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+      expect(await eventsOf(user.id)).toHaveLength(1);
+    });
+  });
+
+  it('the command line bans by the same rules of the organization', async () => {
+    const { db } = server.context;
+    await expect(db.write((tx) => banUser(tx, commandLine(NOW), admin.id))).rejects.toMatchObject({
+      kind: 'forbidden',
+    });
+    await db.write((tx) => banUser(tx, commandLine(NOW), user.id));
+    expect(await eventsOf(user.id)).toMatchObject([{ action: 'user.ban', user_id: null }]);
+  });
+});

@@ -1,0 +1,462 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { operator } from '../../src/auth/callers.ts';
+import { TAG_SCOPES } from '../../src/auth/scopes.ts';
+import { createAssetTags, planAssetTags } from '../../src/domain/assets/create-asset-tags.ts';
+import { expectProblem, expectSimpleError } from '../harness/problems.ts';
+import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const UNKNOWN = 'f'.repeat(24);
+const NOW = Date.UTC(2026, 10, 21, 10, 30);
+const TAG_UID = /^[0-9a-f]{12}$/;
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: string;
+let admin: TestUser;
+
+beforeAll(async () => {
+  server = await startBeside(await useSharedServer(() => NOW), { maxTagBatch: 20 });
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = (await world.organization()).uid;
+  admin = await world.user({ organization, admin: true });
+});
+
+const path = (uid = organization) => `/api/tagging/v1.0/organizations/${uid}/tags`;
+const create = (body: unknown, token: string | undefined = admin.token, uid = organization) =>
+  server.request('POST', path(uid), { token, body });
+const tagged = (name: string, ...uids: string[]) => ({
+  tags: [{ name, entities: uids.map((uid) => ({ uid })) }],
+});
+const newAsset = async (of: object = {}) => (await world.asset({ organization, ...of })).uid;
+const scoped = async (user: TestUser, ...scopes: string[]) => (await world.token(user.id, { scopes })).token;
+const events = async () => (await world.auditEvents()).filter((event) => event.action === 'asset-tag.create');
+
+/** The tags of an organization or a group, by name, with their entities. */
+async function stored(uid = organization): Promise<Record<string, string[]>> {
+  const rows = await server.context.db.read
+    .selectFrom('asset_tags')
+    .innerJoin('organizations', 'organizations.id', 'asset_tags.organization_id')
+    .leftJoin('asset_taggings', 'asset_taggings.tag_id', 'asset_tags.id')
+    .leftJoin('assets', 'assets.id', 'asset_taggings.asset_id')
+    .select(['asset_tags.name', 'assets.uid'])
+    .where('organizations.uid', '=', uid)
+    .orderBy('assets.uid', (order) => order.asc().nullsFirst())
+    .execute();
+  const found: Record<string, string[]> = {};
+  for (const row of rows) (found[row.name] ??= []).push(...(row.uid === null ? [] : [row.uid]));
+  return found;
+}
+
+const invalid = { area: 'tagging', status: 422, kind: 'validation-failed' } as const;
+const faultAt = (index: number, property: string, value?: string) => ({
+  ...invalid,
+  failedValidations: [
+    {
+      index,
+      failedValidation: [
+        { property, message: expect.any(String), ...(value === undefined ? {} : { value }) },
+      ],
+    },
+  ],
+});
+
+describe('Operation 8: create asset tags', () => {
+  it('creates tags in their order, with trimmed names and each entity once', async () => {
+    const [a, b] = [await newAsset(), await newAsset()];
+    const response = await create({
+      tags: [
+        { name: '  edge ', entities: [{ uid: a }, { uid: b }, { uid: a }] },
+        { name: 'Core', entities: [] },
+        { name: 'ünïcode 🔒' },
+      ],
+    });
+    const tag = (name: string, ...uids: string[]) => ({
+      uid: expect.stringMatching(TAG_UID),
+      name,
+      orgUid: organization,
+      entities: uids.map((uid) => ({ uid, entityType: 'asset' })),
+    });
+    expect(response.body).toEqual({ tags: [tag('edge', a, b), tag('Core'), tag('ünïcode 🔒')] });
+    expect(response.status).toBe(201);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(new Set(response.body.tags.map(({ uid }: { uid: string }) => uid)).size).toBe(3);
+    expect(await stored()).toEqual({ edge: [a, b].sort(), Core: [], 'ünïcode 🔒': [] });
+  });
+
+  it('answers with pagination headers', async () => {
+    const response = await create({ tags: [{ name: 'a' }, { name: 'b' }] });
+    const self = server.origin + path();
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'pagination-limit': '20',
+      'pagination-current-page': '1',
+      'pagination-total-pages': '1',
+      'pagination-total-count': '2',
+      link: `<${self}>; rel="first", <${self}>; rel="last"`,
+    });
+  });
+
+  it('writes one audit event a tag with who, what and after', async () => {
+    const asset = await newAsset();
+    const before = (await events()).length;
+    const response = await create({
+      tags: [{ name: ' edge ', entities: [{ uid: asset }] }, { name: 'core' }],
+    });
+    const written = (await events()).slice(before);
+    expect(written.map((event) => ({ ...event, after: JSON.parse(event.after!) }))).toEqual(
+      [
+        { name: 'edge', entities: [asset] },
+        { name: 'core', entities: [] },
+      ].map((after, index) => ({
+        id: expect.any(Number),
+        at: NOW,
+        action: 'asset-tag.create',
+        object_type: 'asset-tag',
+        object_id: response.body.tags[index].uid,
+        organization_id: expect.any(Number),
+        actor_kind: 'user',
+        user_id: admin.id,
+        count: 1,
+        refusal: null,
+        credential_id: expect.any(String),
+        address: '127.0.0.1',
+        request_id: response.headers.get('x-request-id'),
+        before: null,
+        after,
+      })),
+    );
+  });
+
+  describe('names', () => {
+    it.each([
+      ['of 255 characters, counted as people do', '🔒'.repeat(255)],
+      ['of 255 characters in outer space', `   ${'n'.repeat(255)}   `],
+      ['of one character', 'x'],
+    ])('takes one %s', async (_name, name) => {
+      const response = await create({ tags: [{ name }] });
+      expect(response.body.tags?.[0].name).toBe(name.trim());
+    });
+
+    it.each([
+      ['empty', ''],
+      ['blank', ' \t\n'],
+      ['of 256 characters', 'n'.repeat(256)],
+      ['of more than any text may have', 'n'.repeat(3_000)],
+      ['with a NUL character', 'a\0b'],
+      ['with half a surrogate pair', 'a\ud83d'],
+    ])('422: one that is %s, and nothing is created', async (_name, name) => {
+      expectProblem(
+        server,
+        await create({ tags: [{ name: 'good' }, { name }] }),
+        faultAt(1, 'tags.1.name', name.slice(0, 100).toWellFormed()),
+      );
+      expect(await stored()).toEqual({});
+    });
+
+    it.each(['Edge', ' edge\t', 'EDGE'])(
+      '422: the same name twice in a request, as edge and %j',
+      async (name) => {
+        const response = await create({ tags: [{ name: 'edge' }, { name: 'other' }, { name }] });
+        expectProblem(server, response, faultAt(2, 'tags.2.name', name));
+        expect(await stored()).toEqual({});
+      },
+    );
+
+    it.each(['edge', 'EDGE', ' Edge '])(
+      '409: %j, when the organization has edge; logged as a warning, and nothing is created',
+      async (name) => {
+        await create({ tags: [{ name: 'edge' }] });
+        const response = await create({ tags: [{ name: 'new' }, { name }] });
+        expectProblem(server, response, {
+          area: 'tagging',
+          status: 409,
+          kind: 'conflict',
+          failedValidations: [
+            {
+              index: 1,
+              failedValidation: [{ property: 'tags.1.name', message: 'exists already', value: name.trim() }],
+            },
+          ],
+        });
+        expect(await stored()).toEqual({ edge: [] });
+        const requestId = response.headers.get('x-request-id');
+        expect(server.logs()).toContainEqual(
+          expect.objectContaining({ level: 40, requestId, operation: 'createAssetTags' }),
+        );
+      },
+    );
+
+    it('takes a name that another organization has', async () => {
+      await create({ tags: [{ name: 'edge' }] });
+      const other = (await world.organization()).uid;
+      const theirs = await world.user({ organization: other, admin: true });
+      expect((await create({ tags: [{ name: 'edge' }] }, theirs.token, other)).status).toBe(201);
+    });
+
+    it('gives a name to one of many that ask for it at once', async () => {
+      const responses = await Promise.all(
+        Array.from({ length: 12 }, (_, i) => create({ tags: [{ name: `own ${i}` }, { name: 'edge' }] })),
+      );
+      const created = responses.filter(({ status }) => status === 201);
+      expect(created.length).toBe(1);
+      expect(responses.filter(({ status }) => status === 409).length).toBe(11);
+      expect(Object.keys(await stored()).length).toBe(2);
+    });
+  });
+
+  describe('entities', () => {
+    it('422: unknown ones by their index, and nothing is created', async () => {
+      const other = (await world.organization()).uid;
+      const foreign = (await world.asset({ organization: other })).uid;
+      const own = await newAsset();
+      const staff = await world.user();
+      const response = await create(
+        {
+          tags: [
+            { name: 'first', entities: [{ uid: own }, { uid: UNKNOWN }] },
+            { name: 'second', entities: [{ uid: 'no uid' }, { uid: own }, { uid: foreign }] },
+          ],
+        },
+        staff.token,
+      );
+      const fault = (property: string, value: string) => ({
+        property,
+        message: 'is not the uid of an asset that you can reach here',
+        value,
+      });
+      expectProblem(server, response, {
+        ...invalid,
+        failedValidations: [
+          { index: 0, failedValidation: [fault('tags.0.entities.1.uid', UNKNOWN)] },
+          {
+            index: 1,
+            failedValidation: [
+              fault('tags.1.entities.0.uid', 'no uid'),
+              fault('tags.1.entities.2.uid', foreign),
+            ],
+          },
+        ],
+      });
+      expect(await stored()).toEqual({});
+    });
+
+    it('are refused when they go, or leave reach, between the look at them and the unit of work', async () => {
+      const { db } = server.context;
+      const other = (await world.organization()).uid;
+      const group = (await world.organizationGroup(`left${organization}`, [organization, other])).uid;
+      const act = { ...operator(NOW), accepted: TAG_SCOPES };
+      const own = await newAsset();
+      const theirs = (await world.asset({ organization: other })).uid;
+      const tags = [{ name: 'late', assets: [own, theirs] }];
+      const plan = await planAssetTags(db.read, act, group, tags);
+      expect(plan.assetIds).toHaveLength(2);
+
+      const faults = (...properties: string[]) => ({
+        kind: 'invalid',
+        faults: properties.map((property) => expect.objectContaining({ property })),
+      });
+      const make = () => db.write((tx) => createAssetTags(tx, act, group, tags, plan));
+      await db.write((tx) =>
+        tx
+          .deleteFrom('organization_group_members')
+          .where(({ eb, selectFrom }) =>
+            eb('organization_id', 'in', selectFrom('organizations').select('id').where('uid', '=', other)),
+          )
+          .execute(),
+      );
+      await expect(make()).rejects.toMatchObject(faults('tags.0.assets.1'));
+      await db.write((tx) => tx.deleteFrom('assets').where('uid', '=', own).execute());
+      await expect(make()).rejects.toMatchObject(faults('tags.0.assets.0', 'tags.0.assets.1'));
+      expect(await stored(group)).toEqual({});
+    });
+  });
+
+  describe('organizations', () => {
+    it('creates tags of a group, on assets of any organization in it', async () => {
+      const other = (await world.organization()).uid;
+      const group = (await world.organizationGroup(`group${organization}`, [organization, other])).uid;
+      const [own, theirs] = [await newAsset(), (await world.asset({ organization: other })).uid];
+      const staff = await world.user();
+      const response = await create(tagged('shared', own, theirs), staff.token, group);
+      expect(response.body.tags).toEqual([
+        expect.objectContaining({ orgUid: group, entities: expect.arrayContaining([]) }),
+      ]);
+      expect(await stored(group)).toEqual({ shared: [own, theirs].sort() });
+      // Who reaches one organization reaches the group's tags, and still none of the other's assets.
+      expect((await create(tagged('mine', own), admin.token, group)).status).toBe(201);
+      expectProblem(
+        server,
+        await create(tagged('not mine', theirs), admin.token, group),
+        faultAt(0, 'tags.0.entities.0.uid', theirs),
+      );
+    });
+
+    it('404: unknown ones, and those out of reach, all the same', async () => {
+      const other = (await world.organization()).uid;
+      const group = (await world.organizationGroup(`group${other}`, [other])).uid;
+      const errors = [];
+      for (const uid of ['nobody', 'a'.repeat(60), `${organization}!`, `${organization}%00`, other, group]) {
+        const response = await create({ tags: [{ name: 'x' }] }, admin.token, uid);
+        expectSimpleError(response, 404);
+        errors.push(response.body.error);
+      }
+      expect(new Set(errors).size).toBe(1);
+    });
+
+    it.each(['ACME', '-', '_a', '%00', 'é'])('400: the organization uid %s', async (uid) => {
+      expectSimpleError(await create({ tags: [{ name: 'x' }] }, admin.token, uid), 400);
+    });
+  });
+
+  it('tells some of very many unknown entities, more than a call can have arguments', async () => {
+    const large = await startBeside(server, { maxTagPairs: 160_000, maxTagBatch: 1_000 });
+    try {
+      const staff = await worldOf(large).user();
+      await worldOf(large).organization('large');
+      const entities = Array.from({ length: 1_000 }, (_, index) => ({ uid: `x${index}` }));
+      const tags = Array.from({ length: 160 }, (_, index) => ({ name: `many ${index}`, entities }));
+      const response = await large.request('POST', '/api/tagging/v1.0/organizations/large/tags', {
+        token: staff.token,
+        body: { tags },
+      });
+      expect(response.status).toBe(422);
+      const told = response.body.failedValidations as { failedValidation: unknown[] }[];
+      expect(told.flatMap(({ failedValidation }) => failedValidation)).toHaveLength(1_000);
+    } finally {
+      await large.close();
+    }
+  });
+
+  describe('scopes', () => {
+    it.each(TAG_SCOPES)('%s is enough', async (scope) => {
+      const listing = (await world.assessment(organization)).uid;
+      const asset = await newAsset();
+      await world.list(listing, asset);
+      const client = scope.startsWith('asset_client');
+      const user = client ? admin : await world.user();
+      if (client) await world.access(listing, user.id);
+      const response = await create(tagged(scope, asset), await scoped(user, scope));
+      expect(response.status).toBe(201);
+    });
+
+    it.each([
+      ['tag_lw', ['client', 'boss', 'any']],
+      ['tag_lr', ['client', 'boss', 'any']],
+      ['asset_lr', ['client', 'boss', 'any']],
+      ['asset_client_lw', ['client', 'any']],
+    ] as const)('%s reaches the assets of the own listings', async (scope, writable) => {
+      const listing = (await world.assessment(organization)).uid;
+      const member = await world.user({ organization });
+      const token = await scoped(member, scope);
+      expectSimpleError(await create({ tags: [{ name: 'too early' }] }, token), 404);
+      await world.access(listing, member.id);
+      expect((await create({ tags: [{ name: 'without entities' }] }, token)).status).toBe(201);
+      for (const writableBy of ['client', 'boss', 'any'] as const) {
+        const [asset, unlisted] = [await newAsset({ writableBy }), await newAsset({ writableBy })];
+        await world.list(listing, asset);
+        const reached = (writable as readonly string[]).includes(writableBy);
+        const response = await create(tagged(`${scope} ${writableBy}`, asset), token);
+        expect(response.status).toBe(reached ? 201 : 422);
+        expect((await create(tagged('unlisted', unlisted), token)).status).toBe(422);
+      }
+    });
+
+    it('403: a token without any', async () => {
+      const response = await create({ tags: [{ name: 'x' }] }, await scoped(admin, 'api'));
+      expectProblem(server, response, { area: 'tagging', status: 403, kind: 'forbidden' });
+      expect(response.headers.get('www-authenticate')).toMatch(
+        `error="insufficient_scope", scope="${TAG_SCOPES.join(' ')}"`,
+      );
+    });
+
+    it('are narrowed to the writing ones where the configuration is strict', async () => {
+      const strict = await startBeside(server, { strictScopes: true });
+      try {
+        const other = worldOf(strict);
+        const { uid } = await other.organization();
+        const user = await other.user({ organization: uid, admin: true });
+        const send = async (scope: string) => {
+          const { token } = await other.token(user.id, { scopes: [scope] });
+          return strict.request('POST', path(uid), { token, body: { tags: [{ name: scope }] } });
+        };
+        for (const scope of ['tag_or', 'tag_lr', 'asset_or', 'asset_lr'])
+          expectProblem(strict, await send(scope), { area: 'tagging', status: 403, kind: 'forbidden' });
+        expect((await send('tag_ow')).status).toBe(201);
+      } finally {
+        await strict.close();
+      }
+    });
+  });
+
+  describe('what is refused', () => {
+    it.each(['not JSON', '[]', '"text"', 'null', ''])(
+      '400: the body %j is not a JSON object',
+      async (raw) => {
+        const headers = { 'content-type': 'application/json' };
+        expectSimpleError(await server.request('POST', path(), { token: admin.token, raw, headers }), 400);
+      },
+    );
+
+    it.each([
+      { tags: 'x' },
+      { tags: null },
+      { tags: {} },
+      { tags: ['x'] },
+      { tags: [{ name: 5 }] },
+      { tags: [{ name: null }] },
+      { tags: [{ name: 'x', entities: {} }] },
+      { tags: [{ name: 'x', entities: ['x'] }] },
+      { tags: [{ name: 'x', entities: [{ uid: 1 }] }] },
+    ])('400: a wrong type in %j', async (body) => {
+      expectSimpleError(await create(body), 400);
+    });
+
+    it('422: without tags, or with none', async () => {
+      const fault = (message: string, rest = {}) => ({
+        ...invalid,
+        failedValidation: [{ property: 'tags', message, ...rest }],
+      });
+      expectProblem(server, await create({}), fault('is required'));
+      expectProblem(
+        server,
+        await create({ tags: [] }),
+        fault('must have at least one item', { value: '[]' }),
+      );
+    });
+
+    it('422: a tag without a name, and an entity without a uid', async () => {
+      const response = await create({ tags: [{ name: 'x', entities: [{}] }, {}] });
+      expectProblem(server, response, {
+        ...invalid,
+        failedValidations: [
+          { index: 0, failedValidation: [{ property: 'tags.0.entities.0.uid', message: 'is required' }] },
+          { index: 1, failedValidation: [{ property: 'tags.1.name', message: 'is required' }] },
+        ],
+      });
+    });
+
+    it('takes the largest batch', async () => {
+      const uids = await Promise.all(Array.from({ length: 20 }, () => newAsset()));
+      const tags = uids.map((_, index) => ({ name: `tag ${index}`, entities: uids.map((uid) => ({ uid })) }));
+      const response = await create({ tags });
+      expect(response.status).toBe(201);
+      expect(response.body.tags[19].entities.length).toBe(20);
+    });
+
+    it.each([
+      ['tags', { tags: Array.from({ length: 21 }, () => ({})) }],
+      ['entities', { tags: [{ name: '' }, { name: 'x', entities: Array.from({ length: 21 }, () => ({})) }] }],
+    ])('413: one item more in %s than the largest batch', async (_name, body) => {
+      expectProblem(server, await create(body), {
+        area: 'tagging',
+        status: 413,
+        kind: 'batch-too-large',
+        maxBatchSize: 20,
+        batchSize: 21,
+      });
+    });
+  });
+});

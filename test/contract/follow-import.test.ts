@@ -1,0 +1,242 @@
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { importEvents } from '../../src/api/imports/import-events.ts';
+import { type ImportView, readImport } from '../../src/domain/imports/import-list.ts';
+import { operatorCaller } from '../../src/auth/callers.ts';
+import { missing } from '../../src/domain/shared/errors.ts';
+import { insertImport, startImport } from '../harness/imports.ts';
+import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+import { host, port, report } from '../importers/reports.ts';
+import { applicationsOf } from '../oauth/applications.ts';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let assessment: { id: number; uid: string };
+let admin: TestUser;
+const following = new Set<ClientRequest>();
+/** By which the clock of the server is ahead, in ms. */
+let ahead = 0;
+
+beforeAll(async () => {
+  server = await useSharedServer(() => Date.now() + ahead);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+afterEach(() => {
+  vi.useRealTimers();
+  ahead = 0;
+  leave();
+});
+beforeEach(async () => {
+  organization = await world.organization();
+  assessment = await world.assessment(organization.uid);
+  admin = await world.user({ organization: organization.uid, admin: true });
+});
+
+const pathOf = (id: number) => `/v1/imports/${id}/events`;
+/** Over a connection of its own, which the server need not keep open for another request. */
+async function follow(id: number, headers: Record<string, string> = {}, { token } = admin, method = 'GET') {
+  const asked = request(server.origin + pathOf(id), {
+    method,
+    agent: false,
+    headers: { authorization: `Bearer ${token}`, ...headers },
+  });
+  asked.on('error', () => undefined).end();
+  following.add(asked);
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  response.on('error', () => undefined).setEncoding('utf8');
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    text: async () => (await response.toArray()).join(''),
+  };
+}
+const leave = () => {
+  for (const asked of following) asked.destroy();
+  following.clear();
+};
+/** The events of a stream, each with its fields. */
+const eventsIn = (text: string) =>
+  text
+    .split('\n\n')
+    .filter((event) => event !== '' && !event.startsWith(':'))
+    .map((event) => Object.fromEntries(event.split('\n').map((line) => line.split(/: (.*)/s).slice(0, 2))));
+
+describe('Operation 68: follow an import', () => {
+  it('tells how far it is until its end, each with the import as it is then', async () => {
+    const started = await startImport(server, admin.token, report(host('192.0.2.1', port(80))));
+    const { id } = started.body;
+    const response = await follow(id);
+    expect([response.status, response.headers['content-type'], response.headers['cache-control']]).toEqual([
+      200,
+      'text/event-stream',
+      'no-store',
+    ]);
+    const events = eventsIn(await response.text());
+    const last = events.pop();
+    expect(events.length).toBeGreaterThan(0);
+    expect(new Set(events.map(({ event }) => event))).toEqual(new Set(['progress']));
+    expect(new Set(events.map((event) => event['id'])).size).toBe(events.length);
+    expect(JSON.parse(events[0]?.['data'] as string)).toMatchObject({ id, finished_at: null });
+    expect([last?.['event'], last?.['id']]).toEqual(['end', 'end']);
+    const { body } = await server.request('GET', `/v1/imports/${id}`, { token: admin.token });
+    expect(JSON.parse(last?.['data'] as string)).toEqual(body);
+  });
+
+  it('tells of one that has ended its end at once, and 204 to who has had that', async () => {
+    const id = await insertImport(server, {
+      organizationId: organization.id,
+      state: 'cancelled',
+      finishedAt: 1,
+    });
+    const response = await server.request('GET', pathOf(id), { token: admin.token });
+    expect(eventsIn(response.text).map(({ event }) => event)).toEqual(['end']);
+    const again = await server.request('GET', pathOf(id), {
+      token: admin.token,
+      headers: { 'last-event-id': 'end' },
+    });
+    expect([again.status, again.text]).toEqual([204, '']);
+    const head = await follow(id, {}, admin, 'HEAD');
+    expect([head.status, head.headers['content-type'], await head.text()]).toEqual([
+      200,
+      'text/event-stream',
+      '',
+    ]);
+  });
+
+  it('is for whoever has access to its assessment, and without one for admins', async () => {
+    const member = await world.user({ organization: organization.uid });
+    const ended = { organizationId: organization.id, state: 'failed', finishedAt: 1 } as const;
+    const [without, within] = [
+      await insertImport(server, ended),
+      await insertImport(server, { ...ended, assessmentId: assessment.id }),
+    ];
+    const statuses = async () => [
+      (await follow(without, {}, member)).status,
+      (await follow(within, {}, member)).status,
+      (await server.request('GET', `/v1/imports/${within}`, { token: member.token })).status,
+    ];
+    expect(await statuses()).toEqual([404, 404, 404]);
+    await world.access(assessment.uid, member.id);
+    expect(await statuses()).toEqual([404, 200, 200]);
+  });
+
+  it('counts as a download: four at once, and the fifth is a 429 until one ends', async () => {
+    const id = await insertImport(server, { organizationId: organization.id });
+    const open = await Promise.all([follow(id), follow(id), follow(id), follow(id)]);
+    expect(open.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const fifth = await follow(id);
+    expect([fifth.status, fifth.headers['retry-after']]).toEqual([429, '5']);
+    leave();
+    await expect.poll(async () => (await follow(id)).status).toBe(200);
+  });
+
+  it('ends when the server closes, and with it a connection that its client would keep', async () => {
+    const closing = await startTestServer();
+    const its = worldOf(closing);
+    const { id: organizationId, uid } = await its.organization();
+    const { token } = await its.user({ organization: uid, admin: true });
+    const id = await insertImport(closing, { organizationId });
+    const response = await fetch(closing.origin + pathOf(id), {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const [text] = await Promise.all([response.text(), closing.close()]);
+    expect(eventsIn(text).map(({ event }) => event)).toEqual(['progress']);
+  });
+});
+
+describe('A stream of events', () => {
+  /** Over a connection of its own; `ended` is after how many ms. */
+  const lasting = async (token: string, id: number) => {
+    const asked = request(server.origin + pathOf(id), {
+      agent: false,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    asked.on('error', () => undefined).end();
+    following.add(asked);
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const begun = performance.now();
+    response.on('error', () => undefined).resume();
+    const ended = new Promise<number>((resolve) =>
+      response.once('close', () => resolve(performance.now() - begun)),
+    );
+    return { status: response.statusCode, response, ended };
+  };
+
+  it('ends within 15 seconds of its credential, and of what its account may, whatever ended it', async () => {
+    const id = await insertImport(server, { organizationId: organization.id });
+    const { clock } = server.context;
+    const person = () => world.user({ organization: organization.uid, admin: true });
+    const [revoked, expired, banned, demoted, allowed] = [
+      await person(),
+      await person(),
+      await person(),
+      await person(),
+      await person(),
+    ];
+    const applications = applicationsOf(server);
+    const application = await applications.client();
+    const { access_token } = await applications.tokens(application, allowed.id);
+    const short = await world.token(expired.id, { expiresAt: clock() + 60_000 });
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    const streams = await Promise.all(
+      [revoked.token, short.token, banned.token, demoted.token, access_token, admin.token].map((token) =>
+        lasting(token, id),
+      ),
+    );
+    expect(streams.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    const [own] = (await server.request('GET', '/v1/tokens', { token: revoked.token })).body;
+    const { token } = admin;
+    const endings = [
+      await server.request('DELETE', `/v1/tokens/${own.id}`, { token: revoked.token }),
+      await server.request('DELETE', `/v1/users/${banned.id}`, { token }),
+      await server.request('PUT', `/v1/users/${demoted.id}`, { token, body: { admin: false } }),
+      await applications.postAs(application, '/oauth/revoke', { token: access_token }),
+    ];
+    expect(endings.map(({ status }) => status)).toEqual([204, 200, 200, 200]);
+    const [live] = streams.splice(-1);
+    ahead = 60_000;
+    vi.advanceTimersByTime(15_000);
+    const lasted = await Promise.all(streams.map(({ ended }) => ended));
+    for (const milliseconds of lasted) expect(milliseconds).toBeLessThanOrEqual(15_000);
+    expect(live?.response.readableEnded || live?.response.destroyed).toBe(false);
+  });
+});
+
+describe('The events of an import', () => {
+  const viewOf = async (id: number) => readImport(server.context.db.read, operatorCaller(''), id);
+  const first = async (lastEventId: string | undefined, commentEvery: number, views: ImportView[]) => {
+    const told: string[] = [];
+    const events = importEvents({
+      read: async () => {
+        const view = views.shift();
+        if (view === undefined) throw missing('import');
+        return view;
+      },
+      lastEventId,
+      isClosing: () => false,
+      lookEvery: 1,
+      commentEvery,
+    });
+    for await (const event of events) told.push(event);
+    return told;
+  };
+
+  it('are told when something changed, and not again to who has had them', async () => {
+    const view = await viewOf(await insertImport(server, { organizationId: organization.id }));
+    const later: ImportView = { ...view, state: 'running' };
+    const [one, two, ...more] = await first(undefined, 60_000, [view, view, later, later]);
+    expect(more).toEqual([]);
+    const had = eventsIn(one ?? '')[0]?.['id'] as string;
+    expect(await first(had, 60_000, [view, view, later])).toEqual([two]);
+  });
+
+  it('are followed by a comment where there are none for long, and end out of reach', async () => {
+    const view = await viewOf(await insertImport(server, { organizationId: organization.id }));
+    const told = await first(undefined, 0, [view, view, view]);
+    expect(told.slice(1)).toEqual([': it goes on\n\n', ': it goes on\n\n']);
+  });
+});

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { commandLine } from '../../src/auth/callers.ts';
+import type { ScannedHost } from '../../src/domain/assets/scans/apply-scans.ts';
+import { putHostScans } from '../../src/domain/assets/scans/upsert-hosts.ts';
+import { type ObservedPort, PortCoverage } from '../../src/domain/assets/scans/diff-ports.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const NOW = Date.UTC(2026, 10, 22, 8);
+const ADDRESS = '192.0.2.1';
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let uid: string;
+
+beforeAll(async () => {
+  server = await useSharedServer(() => NOW);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+});
+
+const port = (number: number, more: Partial<ObservedPort> = {}): ObservedPort => ({
+  protocol: 'tcp',
+  number,
+  state: 'open',
+  service: null,
+  probed: false,
+  banner: null,
+  product: null,
+  version: null,
+  cpe: null,
+  ...more,
+});
+const COVERAGE = new PortCoverage([['tcp', 1, 1_000]]);
+/** Scans the host, so many minutes ago. */
+async function scan(minutes: number, ports: ObservedPort[], more: Partial<ScannedHost> = {}) {
+  const host = {
+    address: ADDRESS,
+    ports,
+    complete: true,
+    unlistedStates: [],
+    seenAt: NOW - minutes * 60_000,
+    ...more,
+  };
+  const { made } = await server.context.db.write((tx) =>
+    putHostScans(tx, commandLine(NOW), organization.id, COVERAGE, [host]),
+  );
+  uid = made[0]?.uid ?? uid;
+}
+const read = (query = '', token: string = admin.token, org = organization.uid, asset = uid) =>
+  server.request('GET', `/api/streaming/v1/${org}/assets/${asset}/ports/history${query}`, { token });
+const events = async (query = '') => (await read(query)).body.data.attributes.events;
+const told = async (query = '') =>
+  (await events(query)).map(
+    ({ at, number, kind }: { at: string; number: number; kind: string }) =>
+      `${(NOW - Date.parse(at)) / 60_000} ${number} ${kind}`,
+  );
+const UNKNOWN = {
+  service_name: null,
+  service_banner: null,
+  product_name: null,
+  product_version: null,
+  cpe: null,
+};
+
+describe('Operation 81: the history of the ports of a host', () => {
+  it('tells what scans opened, closed and changed, newest first, and nothing of what is first seen closed', async () => {
+    await scan(30, [port(22), port(80), port(443, { state: 'closed' }), port(81, { state: 'filtered' })]);
+    await scan(20, [port(22, { service: 'ssh', probed: true }), port(443)]);
+    await scan(10, [port(22, { service: 'ssh', probed: true }), port(443)]);
+    await scan(5, [], { down: true });
+    expect(await told()).toEqual([
+      '5 22 closed',
+      '5 443 closed',
+      '20 22 changed',
+      '20 80 closed',
+      '20 81 closed',
+      '20 443 opened',
+      '30 22 opened',
+      '30 80 opened',
+    ]);
+    expect((await events())[2]).toEqual({
+      at: '2026-11-22T07:40:00.000Z',
+      number: 22,
+      protocol: 'tcp',
+      kind: 'changed',
+      before: { ...UNKNOWN, observed_state: 'open' },
+      after: { ...UNKNOWN, observed_state: 'open', service_name: 'ssh' },
+      import_id: null,
+    });
+    expect((await events())[6]).toMatchObject({ before: null, after: { observed_state: 'open' } });
+  });
+
+  it('has the time of the scan, in whichever order reports come', async () => {
+    await scan(10, [port(22)]);
+    await scan(20, [port(22), port(80)]);
+    expect(await told()).toEqual(['10 22 opened', '20 80 opened']);
+  });
+
+  it('pages as operation 14, and over many scans', async () => {
+    for (let index = 0; index < 130; index += 1)
+      await scan(500 - index, index % 2 === 0 ? [port(22), port(80)] : [port(80)]);
+    const all = await told('?per_page=1000');
+    expect(all).toHaveLength(131);
+    const paged: string[] = [];
+    for (let page = 1; page <= 14; page += 1) paged.push(...(await told(`?per_page=10&page=${page}`)));
+    expect(paged).toEqual(all);
+    expect((await read('?per_page=10&page=2')).body).toMatchObject({
+      data: { type: 'asset_list', id: uid },
+      meta: { total: 131, page: 2, per_page: 10, total_pages: 14 },
+      links: { next: expect.stringMatching(/page=3$/), prev: expect.stringMatching(/page=1$/) },
+    });
+    expect(await told('?number=80')).toEqual(['500 80 opened']);
+    expect((await read('?number=22&per_page=7')).body.meta.total).toBe(130);
+    expect(await told('?limit=3')).toEqual(all.slice(0, 3));
+    const since = new Date(NOW - 373 * 60_000).toISOString();
+    expect(await told(`?since=${since}`)).toEqual(all.slice(0, 3));
+  });
+
+  it.each(['since=yesterday', 'number=x', 'number=70000', 'page=0'])('400: %s', async (query) => {
+    await scan(1, [port(22)]);
+    const response = await read(`?${query}`);
+    expect(response.status).toBe(400);
+    expect(response.body).toMatchObject({ status: 400, source: query.split('=')[0] });
+  });
+
+  it('is for those who may read the ports', async () => {
+    await scan(1, [port(22)]);
+    const user = await world.user({ organization: organization.uid });
+    expect((await read('', user.token)).status).toBe(404);
+    const { uid: listing } = await world.assessment(organization.uid);
+    await world.access(listing, user.id);
+    await world.list(listing, uid);
+    expect((await read('', user.token)).status).toBe(200);
+    const other = await world.organization();
+    expect((await read('', admin.token, other.uid)).status).toBe(404);
+    expect((await read('', admin.token, organization.uid, 'f'.repeat(24))).status).toBe(404);
+  });
+
+  it('ends with the asset', async () => {
+    await scan(1, [port(22)]);
+    expect(await events()).toHaveLength(1);
+    await server.request('DELETE', `/api/asset/v2/assets/${uid}`, { token: admin.token });
+    expect((await read()).status).toBe(404);
+    const { db } = server.context;
+    const left = await db.read
+      .selectFrom('port_events')
+      .leftJoin('assets', 'assets.id', 'port_events.asset_id')
+      .select('port_events.id')
+      .where('assets.id', 'is', null)
+      .execute();
+    expect(left).toEqual([]);
+  });
+});

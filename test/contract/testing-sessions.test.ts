@@ -1,0 +1,400 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sessionEnds } from '../../src/jobs/end-overdue-testing-sessions.ts';
+import { expectProblem } from '../harness/problems.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { IMPOSSIBLE_IDS } from '../harness/v1.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const START = Date.UTC(2026, 10, 21, 10, 30);
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+let now: number;
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let tester: TestUser;
+let uid: string;
+
+beforeAll(async () => {
+  server = await useSharedServer(() => now);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  now = START;
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+  tester = await world.user({ organization: organization.uid, name: 'Ada Tester' });
+  uid = (await world.assessment(organization.uid)).uid;
+  await world.access(uid, tester.id);
+});
+
+const post = (body: unknown = {}, token = tester.token, headers: Record<string, string> = {}) =>
+  server.request('POST', `/v1/assessments/${uid}/testing_sessions`, { token, body, headers });
+const patch = (
+  id: number | string,
+  body: unknown,
+  token = tester.token,
+  headers: Record<string, string> = {},
+) => server.request('PATCH', `/v1/testing_sessions/${id}`, { token, body, headers });
+const remove = (id: number, token = tester.token, headers: Record<string, string> = {}) =>
+  server.request('DELETE', `/v1/testing_sessions/${id}`, { token, headers });
+const list = async (query = '') =>
+  (await server.request('GET', `/v1/assessments/${uid}/testing_sessions${query}`, { token: admin.token }))
+    .body;
+const hours = async () =>
+  (await server.request('GET', `/v1/assessments/${uid}/testing_hours`, { token: admin.token })).body;
+const setState = (state: string) =>
+  server.request('PATCH', `/v1/assessments/${uid}`, { token: admin.token, body: { state } });
+const iso = (time: number) => new Date(time).toISOString();
+const logged = (from: number, to: number, more: object = {}) => ({
+  started_at: iso(START - from * HOUR),
+  ended_at: iso(START - to * HOUR),
+  ...more,
+});
+const events = async (action: string) =>
+  (await world.auditEvents({ ofJobs: true })).filter(
+    (event) => event.action === action && event.organization_id === organization.id,
+  );
+type Response = Awaited<ReturnType<typeof post>>;
+const expectInvalid = (response: Response, property: string, message: unknown) =>
+  expect([response.status, response.body.failedValidation]).toEqual([
+    422,
+    [expect.objectContaining({ property, message })],
+  ]);
+const expectConflict = (response: Response) =>
+  expectProblem(server, response, { area: 'v1', status: 409, kind: 'conflict' });
+
+describe('An end that is given to the second', () => {
+  it('is not before a start in the same second, which has milliseconds', async () => {
+    const start = START - HOUR + 900;
+    const times = { started_at: iso(start), ended_at: iso(START - HOUR).replace('.000', '') };
+    const { status, body } = await post(times);
+    expect([status, body.started_at, body.ended_at]).toEqual([201, iso(start), iso(start)]);
+    expect((await post({ ...times, ended_at: iso(START - HOUR + 899) })).status).toBe(422);
+    expect((await post({ ...times, ended_at: iso(START - HOUR - 1_000) })).status).toBe(422);
+
+    now = START + 900;
+    const running = (await post()).body;
+    now = START + 950;
+    const stopped = await patch(running.id, { ended_at: iso(START) });
+    expect([stopped.status, stopped.body.ended_at]).toEqual([200, running.started_at]);
+  });
+});
+
+describe('Operation 49: start or log a testing session', () => {
+  it('starts one now with {}', async () => {
+    const made = await post();
+    expect([made.status, made.body]).toEqual([
+      201,
+      {
+        id: expect.any(Number),
+        assessment_id: uid,
+        tester: { id: tester.id, name: 'Ada Tester', email: tester.email },
+        started_at: iso(START),
+        ended_at: null,
+        hours: 0,
+        note: '',
+      },
+    ]);
+    expect(made.headers.get('etag')).toMatch(/^"1\./);
+    now += 90 * MINUTE;
+    expect(await list()).toEqual([{ ...made.body, hours: 1.5 }]);
+    expect((await events('testing-session.start')).map(({ after }) => JSON.parse(after ?? ''))).toEqual([
+      { assessment: uid, tester: tester.uid, started_at: START, ended_at: null, note: '' },
+    ]);
+  });
+
+  it('logs one with both times, with any offset, and they may overlap; 7 counts a tester once', async () => {
+    const made = await post({
+      started_at: '2026-11-21T09:00:00+02:00',
+      ended_at: '2026-11-21T08:30:00',
+      note: 'A <b>note</b>',
+    });
+    expect([made.status, made.body]).toEqual([
+      201,
+      expect.objectContaining({
+        started_at: '2026-11-21T07:00:00.000Z',
+        ended_at: '2026-11-21T08:30:00.000Z',
+        hours: 1.5,
+        note: 'A <b>note</b>',
+      }),
+    ]);
+    expect((await post(logged(3, 2))).status).toBe(201);
+    expect((await hours()).stats_total).toBe(1.5);
+    expect(await events('testing-session.log')).toHaveLength(2);
+  });
+
+  it.each([
+    [{ started_at: iso(START - HOUR) }, 'ended_at', /^is required/],
+    [{ ended_at: iso(START - HOUR) }, 'started_at', /^is required/],
+    [{ started_at: null, ended_at: iso(START - HOUR) }, 'started_at', /^is required/],
+    [logged(1, 2), 'ended_at', 'must not be before started_at'],
+    [logged(25.1, 1), 'ended_at', /24 hours/],
+    [{ started_at: iso(START), ended_at: iso(START + MINUTE + 1) }, 'ended_at', /future/],
+    [{ started_at: 'yesterday', ended_at: iso(START) }, 'started_at', /^must be a date and time/],
+    [
+      { started_at: iso(START - 1), ended_at: '2026-02-30T10:00:00Z' },
+      'ended_at',
+      /^must be a date and time/,
+    ],
+  ])('422 for %j', async (body, property, message) => {
+    expectInvalid(
+      await post(body),
+      property,
+      typeof message === 'string' ? message : expect.stringMatching(message),
+    );
+    expect(await list()).toEqual([]);
+  });
+
+  it('takes 24 hours, no time at all, and up to a minute ahead as now', async () => {
+    expect((await post(logged(25, 1))).body.hours).toBe(24);
+    expect((await post(logged(1, 1))).body.hours).toBe(0);
+    const ahead = await post({ started_at: iso(START + 1), ended_at: iso(START + MINUTE) });
+    expect([ahead.body.started_at, ahead.body.ended_at]).toEqual([iso(START), iso(START)]);
+  });
+
+  it('409 while one runs for the tester and the assessment; elsewhere, and logging, is none', async () => {
+    await post();
+    expectConflict(await post());
+    expect((await post(logged(2, 1))).status).toBe(201);
+    expect((await post({}, admin.token)).status).toBe(201);
+    const other = await world.assessment(organization.uid);
+    await world.access(other.uid, tester.id);
+    const elsewhere = await server.request('POST', `/v1/assessments/${other.uid}/testing_sessions`, {
+      token: tester.token,
+      body: {},
+    });
+    expect(elsewhere.status).toBe(201);
+  });
+
+  it('of several that are started at the same time one runs', async () => {
+    const made = await Promise.all(Array.from({ length: 8 }, () => post()));
+    expect(made.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
+    expect(await list('?filter[running]=true')).toHaveLength(1);
+  });
+
+  it.each(['pending', 'paused', 'completed'])(
+    '409 while the assessment is %s, and logging is none',
+    async (state) => {
+      await setState(state);
+      expectConflict(await post());
+      expect((await post(logged(2, 1))).status).toBe(201);
+    },
+  );
+
+  it('runs 24 hours at most: it has ended then, before a job says so and after', async () => {
+    const { body: made } = await post();
+    now = START + 24 * HOUR - 1;
+    expect(await list('?filter[running]=1')).toHaveLength(1);
+    now = START + 30 * HOUR;
+    const ended = { ...made, ended_at: iso(START + 24 * HOUR), hours: 24 };
+    expect(await list()).toEqual([ended]);
+    expect(await list('?filter[running]=1')).toEqual([]);
+    const total = { stats_total: 24, from: iso(START), to: iso(START + 24 * HOUR) };
+    expect(await hours()).toEqual(total);
+    const run = () => sessionEnds(server.context).run({ signal: new AbortController().signal } as never);
+    await run();
+    await run();
+    expect([await list(), await hours()]).toEqual([[ended], total]);
+    expect(await events('testing-session.update')).toMatchObject([
+      { actor_kind: 'system', object_id: String(made.id), after: `{"ended_at":${START + 24 * HOUR}}` },
+    ]);
+  });
+
+  it('may be started again when the time of the one before is up', async () => {
+    await post();
+    now = START + 24 * HOUR;
+    expect((await post()).status).toBe(201);
+    expect((await list()).map((row: { ended_at: unknown }) => row.ended_at)).toEqual([null, iso(now)]);
+  });
+
+  it('starts once, however often it is sent with one key', async () => {
+    const headers = { 'idempotency-key': 'start' };
+    const [first, second] = [await post({}, tester.token, headers), await post({}, tester.token, headers)];
+    expect([second.status, second.body]).toEqual([201, first.body]);
+  });
+
+  describe('who', () => {
+    it('404 to who has no access, before all else', async () => {
+      const outsider = await world.user({ organization: organization.uid });
+      const stranger = await world.user({ organization: (await world.organization()).uid, admin: true });
+      for (const { token } of [outsider, stranger])
+        expectProblem(server, await post({ tester_id: tester.id }, token), {
+          area: 'v1',
+          status: 404,
+          kind: 'not-found',
+        });
+    });
+
+    it('403 to who names another and is no admin; oneself may be named', async () => {
+      expectProblem(server, await post({ tester_id: admin.id }), {
+        area: 'v1',
+        status: 403,
+        kind: 'forbidden',
+      });
+      expect((await post({ tester_id: tester.id })).status).toBe(201);
+    });
+
+    it('an admin names someone with access: who was given it, admins, and staff', async () => {
+      const staff = await world.user();
+      const assigned = await world.user({ assignedTo: [organization.uid] });
+      for (const { id } of [tester, admin, staff, assigned]) {
+        const made = await post(logged(2, 1, { tester_id: id }), admin.token);
+        expect([made.status, made.body.tester?.id]).toEqual([201, id]);
+      }
+    });
+
+    it('422 for others, all in the same words', async () => {
+      const outsider = await world.user({ organization: organization.uid });
+      const elsewhere = (await world.organization()).uid;
+      const stranger = await world.user({ organization: elsewhere, admin: true });
+      const assigned = await world.user({ assignedTo: [elsewhere] });
+      const banned = await world.user({ organization: organization.uid });
+      await world.access(uid, banned.id);
+      await server.request('DELETE', `/v1/users/${banned.id}`, { token: admin.token });
+      for (const id of [outsider.id, stranger.id, assigned.id, banned.id, 987_654_321])
+        expectInvalid(
+          await post({ tester_id: id }, admin.token),
+          'tester_id',
+          'is not the id of a user with access to the assessment',
+        );
+    });
+  });
+});
+
+describe('Operation 50: stop or correct a testing session', () => {
+  it('stops one that runs', async () => {
+    const { body: made } = await post();
+    now += HOUR;
+    const stopped = await patch(made.id, { ended_at: iso(now), note: 'done' });
+    expect([stopped.status, stopped.body]).toEqual([
+      200,
+      { ...made, ended_at: iso(now), hours: 1, note: 'done' },
+    ]);
+    expect(stopped.headers.get('etag')).toMatch(/^"2\./);
+    expect(await list()).toEqual([stopped.body]);
+    expect(await events('testing-session.update')).toMatchObject([
+      {
+        user_id: tester.id,
+        before: '{"ended_at":null,"note":""}',
+        after: `{"ended_at":${now},"note":"done"}`,
+      },
+    ]);
+    expect((await post()).status).toBe(201);
+  });
+
+  it('corrects by the rules of 49', async () => {
+    const { body: made } = await post(logged(5, 4, { note: 'x' }));
+    expect((await patch(made.id, { started_at: iso(START - 6 * HOUR) })).body.hours).toBe(2);
+    expectInvalid(
+      await patch(made.id, { started_at: iso(START - 3 * HOUR) }),
+      'ended_at',
+      'must not be before started_at',
+    );
+    expectInvalid(
+      await patch(made.id, { ended_at: iso(START - 7 * HOUR) }),
+      'ended_at',
+      'must not be before started_at',
+    );
+    expectInvalid(
+      await patch(made.id, { started_at: iso(START - 29 * HOUR) }),
+      'ended_at',
+      expect.stringMatching(/24 hours/),
+    );
+    expectInvalid(
+      await patch(made.id, { ended_at: iso(START + 2 * MINUTE) }),
+      'ended_at',
+      expect.stringMatching(/future/),
+    );
+    expect((await patch(made.id, { ended_at: iso(START + 1_000) })).body.ended_at).toBe(iso(START));
+    expect((await patch(made.id, { started_at: null, note: null })).body).toMatchObject({
+      started_at: iso(START - 6 * HOUR),
+      note: '',
+    });
+  });
+
+  it('keeps the start of one that runs within 24 hours', async () => {
+    const { body: made } = await post();
+    expectInvalid(
+      await patch(made.id, { started_at: iso(START - 25 * HOUR) }),
+      'started_at',
+      expect.stringMatching(/24 hours/),
+    );
+    expectInvalid(
+      await patch(made.id, { started_at: iso(START + 2 * MINUTE) }),
+      'started_at',
+      expect.stringMatching(/future/),
+    );
+    expect((await patch(made.id, { started_at: iso(START - 24 * HOUR + MINUTE) })).body.ended_at).toBeNull();
+  });
+
+  it('has one run again with null, where it can be started', async () => {
+    const { body: made } = await post(logged(2, 1));
+    expect((await patch(made.id, { ended_at: null })).body).toMatchObject({ ended_at: null, hours: 2 });
+    expectConflict(await post());
+    const { body: other } = await post(logged(4, 3));
+    expectConflict(await patch(other.id, { ended_at: null }));
+    const { body: old } = await post(logged(30, 29));
+    expectInvalid(await patch(old.id, { ended_at: null }), 'started_at', expect.stringMatching(/24 hours/));
+    await setState('paused');
+    expectConflict(await patch(made.id, { ended_at: null }));
+  });
+
+  it('changes and records nothing where nothing differs; 412 for another version', async () => {
+    const { body: made } = await post(logged(2, 1));
+    const same = await patch(made.id, { ended_at: made.ended_at, note: '' });
+    expect([same.body, same.headers.get('etag')]).toEqual([made, expect.stringMatching(/^"1\./)]);
+    expect(await events('testing-session.update')).toEqual([]);
+    expectProblem(server, await patch(made.id, { note: 'x' }, tester.token, { 'if-match': '"2.x"' }), {
+      area: 'v1',
+      status: 412,
+      kind: 'precondition-failed',
+    });
+  });
+
+  it('is for the tester and admins: 403 to others with access, 404 to who has none', async () => {
+    const { body: made } = await post(logged(2, 1));
+    const colleague = await world.user({ organization: organization.uid });
+    await world.access(uid, colleague.id);
+    const outsider = await world.user({ organization: organization.uid });
+    const stranger = await world.user({ organization: (await world.organization()).uid, admin: true });
+    expect((await patch(made.id, { note: 'x' }, colleague.token)).status).toBe(403);
+    expect((await remove(made.id, colleague.token)).status).toBe(403);
+    for (const { token } of [outsider, stranger]) {
+      expect((await patch(made.id, { note: 'x' }, token)).status).toBe(404);
+      expect((await remove(made.id, token)).status).toBe(404);
+    }
+    for (const { token } of [admin, await world.user()])
+      expect((await patch(made.id, { note: token.slice(-4) }, token)).status).toBe(200);
+  });
+
+  it.each(IMPOSSIBLE_IDS)('404 for an id that cannot be one: %s', async (id) => {
+    expect((await patch(id, { note: 'x' })).status).toBe(404);
+  });
+});
+
+describe('Operation 51: delete a testing session', () => {
+  it('204 to its tester and to admins; the audit log keeps its last state', async () => {
+    const first = (await post(logged(2, 1, { note: 'gone' }))).body;
+    const second = (await post()).body;
+    expect((await remove(first.id, tester.token, { 'if-match': '"9.x"' })).status).toBe(412);
+    expect((await remove(first.id)).status).toBe(204);
+    expect((await remove(first.id)).status).toBe(404);
+    expect((await remove(second.id, admin.token)).status).toBe(204);
+    expect(await list()).toEqual([]);
+    const [event] = await events('testing-session.delete');
+    expect([JSON.parse(event?.before ?? ''), event?.after]).toEqual([
+      {
+        assessment: uid,
+        tester: tester.uid,
+        started_at: START - 2 * HOUR,
+        ended_at: START - HOUR,
+        note: 'gone',
+      },
+      null,
+    ]);
+  });
+});

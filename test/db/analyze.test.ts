@@ -1,0 +1,81 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/engine.ts';
+import { openDatabase } from '../../src/db/open-database.ts';
+import { noteGrowth } from '../../src/db/postgres/analyze.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { engine } from '../harness/server.ts';
+
+let place: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  place = await createTestDatabase();
+  db = await openDatabase({ ...place, timeout: 30_000 });
+  await db.migrate();
+});
+afterAll(async () => {
+  await db.close();
+  await place.drop();
+});
+
+/** How many rows the planner believes a table to have. */
+async function believed(table: string): Promise<number> {
+  const { rows } = await db.write((tx) =>
+    sql<{ rows: number }>`select reltuples as rows from pg_class where oid = to_regclass(${table})`.execute(
+      tx,
+    ),
+  );
+  return rows[0]?.rows ?? Number.NaN;
+}
+
+const add = (from: number, to: number) =>
+  db.write(async (tx) => {
+    const rows = Array.from({ length: to - from }, (_, index) => ({
+      uid: `growing${from + index}`,
+      kind: 'organization' as const,
+      name: 'Growing '.repeat(10),
+      created_at: 1,
+    }));
+    for (let start = 0; start < rows.length; start += 500)
+      await tx
+        .insertInto('organizations')
+        .values(rows.slice(start, start + 500))
+        .execute();
+  });
+const note = () => db.write((tx) => noteGrowth(tx, ['organizations', 'users']));
+
+describe.runIf(engine() === 'postgres')('The planner', () => {
+  it('is told of a table that has grown, and not of one that has not', async () => {
+    // Else autovacuum may be faster.
+    await db.write((tx) => sql`alter table organizations set (autovacuum_enabled = off)`.execute(tx));
+    await add(0, 10);
+    await note();
+    expect(await believed('organizations')).toBe(-1);
+    await add(10, 3_000);
+    await note();
+    expect(await believed('organizations')).toBe(3_000);
+    expect(await believed('users')).toBe(-1);
+    await add(3_000, 4_000);
+    await note();
+    expect(await believed('organizations')).toBe(3_000);
+  });
+});
+
+describe('A database whose commits are durable later', () => {
+  const howDurable = async (durableLater?: boolean): Promise<unknown> => {
+    const opened = await openDatabase({ ...place, timeout: 30_000, durableLater });
+    try {
+      const query = engine() === 'postgres' ? sql`show synchronous_commit` : sql`pragma synchronous`;
+      const { rows } = await opened.write((tx) => query.execute(tx));
+      return Object.values(rows[0] ?? {})[0];
+    } finally {
+      await opened.close();
+    }
+  };
+
+  it('does not wait for the disk, and any other does', async () => {
+    expect(await howDurable(true)).toBe(engine() === 'postgres' ? 'off' : 1);
+    expect(await howDurable()).toBe(engine() === 'postgres' ? 'on' : 2);
+  });
+});

@@ -1,0 +1,28 @@
+import { describe, expectTypeOf, it } from 'vitest';
+import type { Reader, Transaction } from '../../src/db/engine.ts';
+import { prepare, prepareWrite } from '../../src/db/prepared-queries.ts';
+
+type Build<Prepare extends (build: never) => unknown> = Parameters<Prepare>[0];
+
+// The compiler is what tests here: `npm run types` fails where an expectation does not hold.
+describe('A prepared query does not compile with rows of another type', () => {
+  it('when it selects', () => {
+    const select = (reader: Reader) => reader.selectFrom('vulnerabilities').select(['id', 'cvss_score']);
+    const where = expectTypeOf(select);
+    where.toExtend<Build<typeof prepare<object, { id: number; cvss_score: number | null }>>>();
+    where.toExtend<Build<typeof prepare<object, { id: number }>>>();
+    where.not.toExtend<Build<typeof prepare<object, { id: string }>>>();
+    where.not.toExtend<Build<typeof prepare<object, { cvss_score: number }>>>();
+    where.not.toExtend<Build<typeof prepare<object, { id: number; title: string }>>>();
+    where.not.toExtend<Build<typeof prepare<object, never>>>();
+  });
+
+  it('when it writes', () => {
+    const remove = (tx: Transaction) => tx.deleteFrom('users').where('id', '=', 1);
+    const returning = (tx: Transaction) => remove(tx).returning('uid');
+    expectTypeOf(returning).toExtend<Build<typeof prepareWrite<object, { uid: string }>>>();
+    expectTypeOf(returning).not.toExtend<Build<typeof prepareWrite<object, { id: number }>>>();
+    expectTypeOf(remove).not.toExtend<Build<typeof prepareWrite<object, { uid: string }>>>();
+    expectTypeOf(remove).not.toExtend<Build<typeof prepareWrite<object, never>>>();
+  });
+});

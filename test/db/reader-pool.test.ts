@@ -1,0 +1,135 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { Busy, type Database, type Reader, Unavailable } from '../../src/db/engine.ts';
+import { openDatabase } from '../../src/db/open-database.ts';
+import { ReadingThreads } from '../../src/db/sqlite/reader-pool.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+
+/** What takes long is answered by threads on SQLite. */
+
+const threads = pathToFileURL(`${inject('product')}/dist/`);
+const url = new URL('reading-thread.js', threads);
+/** It takes a tenth of a second or more on any machine, and nothing of a disk. */
+const countTo = (many: number) =>
+  sql<{ many: number }>`with recursive n (v) as (select 1 union all select v + 1 from n where v < ${many})
+    select count(*) as many from n`;
+const LONG = 1_500_000;
+
+let place: TestDatabase;
+let db: Database;
+const count = async (reader: Reader, many: number) => (await countTo(many).execute(reader)).rows[0]?.many;
+
+beforeAll(async () => {
+  place = await createTestDatabase();
+  db = await openDatabase({ ...place, timeout: 5_000, threads });
+  await db.migrate();
+});
+afterAll(async () => {
+  await db.close();
+  await place.drop();
+});
+
+describe('A statement that takes long', () => {
+  it('lets whoever comes later go first, here and in another thread', async () => {
+    const order: string[] = [];
+    const told = (name: string) => () => void order.push(name);
+    await count(db.readLong, 1);
+    const long = count(db.readLong, LONG).then(told('long'));
+    await Promise.all([
+      count(db.read, 10).then(told('here')),
+      count(db.readLong, 10).then(told('there')),
+      new Promise((resolve) => setTimeout(resolve, 0)).then(told('timer')),
+    ]);
+    expect(order).toHaveLength(3);
+    await long;
+    expect(order.at(-1)).toBe('long');
+  });
+
+  it('is answered like any other', async () => {
+    await db.write((tx) =>
+      tx
+        .insertInto('organizations')
+        .values({ uid: 'one', kind: 'organization', name: 'One', created_at: 5 })
+        .execute(),
+    );
+    const question = (reader: Reader) =>
+      reader.selectFrom('organizations').selectAll().where('uid', 'in', ['one']).execute();
+    const rows = await question(db.readLong);
+    expect(rows).toHaveLength(1);
+    expect(rows).toEqual(await question(db.read));
+    const given = [1, 2.5, 'ä', null];
+    const values = sql`select ${sql.join(given.map((value) => sql`${value} as ${sql.ref(`c_${String(value).replace('.', '')}`)}`))},
+      (select sum(value) from json_each(${[1, 2, 3]})) as sum`;
+    const { rows: answers } = await values.execute(db.readLong);
+    expect(answers).toEqual([{ c_1: 1, c_25: 2.5, c_ä: 'ä', c_null: null, sum: 6 }]);
+  });
+
+  it('fails like any other', async () => {
+    const fault = sql`select 1 from nowhere`;
+    await expect(fault.execute(db.readLong)).rejects.toThrow('no such table: nowhere');
+    const change = sql`delete from organizations`;
+    await expect(change.execute(db.readLong)).rejects.toThrow(Unavailable);
+    expect(await count(db.readLong, 3)).toBe(3);
+  });
+
+  it('is refused while a thousand wait', async () => {
+    const asked = Array.from({ length: 1_003 }, () => count(db.readLong, 100));
+    const settled = await Promise.allSettled(asked);
+    const refused = settled.filter(({ status }) => status === 'rejected');
+    expect(refused).toEqual([{ status: 'rejected', reason: expect.any(Busy) }]);
+    expect(db.statistics().waiting).toBe(0);
+  });
+});
+
+describe('Threads', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-threads-'));
+  const path = join(folder, 'a.db');
+  const start = () => new ReadingThreads(url, { path, cacheSize: 1_024, timeout: 1_000 });
+  const one = { sql: 'select 1 as one', parameters: [] };
+  beforeAll(() => new DatabaseSync(path).close());
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('are started when they are needed, and again when they have ended', async () => {
+    const some = start();
+    expect(some.size).toBe(0);
+    renameSync(path, `${path}.away`);
+    // What waits for a thread that does not come up is told so, each of them.
+    const failed = await Promise.allSettled([some.ask(one), some.ask(one), some.ask(one)]);
+    expect(failed).toEqual(
+      Array.from({ length: 3 }, () => ({ status: 'rejected', reason: expect.any(Unavailable) })),
+    );
+    renameSync(`${path}.away`, path);
+    expect(await some.ask(one)).toEqual({ columns: ['one'], rows: [[1]] });
+    expect(some.size).toBe(1);
+    await some.close();
+  });
+
+  it('end what they answer when they are closed, and take nothing more', async () => {
+    const some = start();
+    const asked = [1, 2, 3].map(() => some.ask(one));
+    const closed = some.close();
+    const settled = await Promise.allSettled(asked);
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    await closed;
+    expect(some.size).toBe(0);
+    await expect(some.ask(one)).rejects.toThrow(Unavailable);
+  });
+
+  it('keep no process alive that waits for none of them', async () => {
+    const module = pathToFileURL(`${inject('product')}/src/db/sqlite-threads.js`).href;
+    const script = `const { ReadingThreads } = await import(${JSON.stringify(module)});
+      const some = new ReadingThreads(new URL(${JSON.stringify(url.href)}), ${JSON.stringify({ path, cacheSize: 1_024, timeout: 1_000 })});
+      const { rows } = await some.ask({ sql: 'select 7', parameters: [] });
+      console.log(rows[0][0]);`;
+    writeFileSync(join(folder, 'waits.mjs'), script);
+    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'waits.mjs')]);
+    expect(stdout).toBe('7\n');
+  });
+});

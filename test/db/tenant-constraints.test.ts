@@ -1,0 +1,350 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/engine.ts';
+import { openDatabase } from '../../src/db/open-database.ts';
+import type { Tables } from '../../src/db/schema.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { engine } from '../harness/server.ts';
+
+let place: TestDatabase;
+let db: Database;
+let one: Tenant;
+let two: Tenant;
+/** An organization group that `one` is in. */
+let union: { id: number; tag: number };
+
+type Row = Record<string, string | number | null>;
+type Tenant = Awaited<ReturnType<typeof tenant>>;
+
+beforeAll(async () => {
+  place = await createTestDatabase();
+  db = await openDatabase({ ...place, timeout: 30_000 });
+  await db.migrate();
+  one = await tenant('one');
+  two = await tenant('two');
+  const id = await insert('organizations', { uid: 'union', kind: 'group', name: 'union', created_at: 1 });
+  await put('organization_group_members', { group_id: id, organization_id: one.organization });
+  const tag = await insert('asset_tags', {
+    uid: 'union',
+    organization_id: id,
+    name: 'union',
+    name_key: 'union',
+  });
+  union = { id, tag };
+});
+afterAll(async () => {
+  await db.close();
+  await place.drop();
+});
+
+/** The tables are chosen by name here, so the compiler cannot match their columns; the database does. */
+const put = (table: keyof Tables, row: Row) =>
+  db.write((tx) =>
+    tx
+      .insertInto(table)
+      .values(row as never)
+      .execute(),
+  );
+const insert = (table: keyof Tables, row: Row): Promise<number> =>
+  db.write(async (tx) => {
+    const inserted = await tx
+      .insertInto(table)
+      .values(row as never)
+      .returning('id' as never)
+      .executeTakeFirstOrThrow();
+    return (inserted as { id: number }).id;
+  });
+
+/** One of everything that can be joined. */
+async function tenant(uid: string) {
+  const organization = await insert('organizations', {
+    uid,
+    kind: 'organization',
+    name: uid,
+    created_at: 1,
+  });
+  const own = { organization_id: organization };
+  const named = { ...own, name: uid, name_key: uid };
+  const email = `${uid}@tenant.example`;
+  const user = await insert('users', { ...own, uid, email, email_key: email, created_at: 1 });
+  const group = await insert('assessment_groups', { ...own, name: uid, created_at: 1 });
+  const assessment = await insert('assessments', { ...own, uid, name: uid, created_at: 1 });
+  const assessmentTag = await insert('assessment_tags', named);
+  const vulnerability = await insert('vulnerabilities', vulnerabilityOf(organization, assessment));
+  const vulnerabilityTag = await insert('vulnerability_tags', named);
+  const asset = await insert('assets', {
+    ...own,
+    uid,
+    type: 'host',
+    location: uid,
+    name: uid,
+    created_at: 1,
+    updated_at: 1,
+  });
+  const assetTag = await insert('asset_tags', { ...named, uid });
+  await put('identity_providers', {
+    ...own,
+    issuer: uid,
+    client_id: uid,
+    groups_claim: 'groups',
+    sso_only: 0,
+    created_at: 1,
+  });
+  return {
+    uid,
+    organization,
+    user,
+    group,
+    assessment,
+    assessmentTag,
+    vulnerability,
+    vulnerabilityTag,
+    asset,
+    assetTag,
+  };
+}
+
+function vulnerabilityOf(organization: number, assessment: number): Row {
+  return {
+    organization_id: organization,
+    assessment_id: assessment,
+    title: 'x',
+    description: '',
+    severity: 'Low',
+    status_id: 1,
+    status_set_at: 1,
+    created_at: 1,
+    updated_at: 1,
+    first_seen_at: 1,
+  };
+}
+
+let count = 0;
+/** What joins two things of an organization: a row of the organization `o`, between things of `a` and of `b`. */
+const JOINS: Partial<Record<keyof Tables, (o: Tenant, a: Tenant, b: Tenant) => Row>> = {
+  assessments: (o, a) => ({
+    organization_id: o.organization,
+    uid: `joined${(count += 1)}`,
+    group_id: a.group,
+    name: 'x',
+    created_at: 1,
+  }),
+  vulnerabilities: (o, a) => vulnerabilityOf(o.organization, a.assessment),
+  group_members: (o, a, b) => ({
+    organization_id: o.organization,
+    group_id: a.group,
+    user_id: b.user,
+    user_uid: b.uid,
+    role: 'infra_admin',
+    created_at: 1,
+  }),
+  assessment_access: (o, a, b) => ({
+    organization_id: o.organization,
+    assessment_id: a.assessment,
+    user_id: b.user,
+  }),
+  assessment_taggings: (o, a, b) => ({
+    organization_id: o.organization,
+    assessment_id: a.assessment,
+    tag_id: b.assessmentTag,
+  }),
+  vulnerability_taggings: (o, a, b) => ({
+    organization_id: o.organization,
+    vulnerability_id: a.vulnerability,
+    tag_id: b.vulnerabilityTag,
+  }),
+  vulnerability_assets: (o, a, b) => ({
+    organization_id: o.organization,
+    vulnerability_id: a.vulnerability,
+    asset_id: b.asset,
+  }),
+  timeline_entries: (o, a) => ({
+    organization_id: o.organization,
+    vulnerability_id: a.vulnerability,
+    at: 1,
+    kind: 'edited',
+  }),
+  listing_assets: (o, a, b) => ({
+    organization_id: o.organization,
+    assessment_id: a.assessment,
+    asset_id: b.asset,
+  }),
+  identity_provider_groups: (o, a) => ({
+    organization_id: o.organization,
+    group_name: 'x',
+    assessment_id: a.assessment,
+  }),
+  identities: (o, a) => ({
+    organization_id: o.organization,
+    issuer: 'x',
+    subject: 'x',
+    user_id: a.user,
+    created_at: 1,
+  }),
+};
+
+const refused = { message: expect.stringMatching(/foreign key constraint|check constraint/i) };
+const outcomeOf = (table: keyof Tables, row: Row) =>
+  put(table, row).then(
+    () => 'accepted',
+    (error: unknown) => error,
+  );
+
+describe('Rows of different organizations are not joined', () => {
+  it.each(Object.keys(JOINS) as (keyof Tables)[])('in %s', async (table) => {
+    const join = JOINS[table]!;
+    const mixed = [
+      [one, two, two],
+      [two, one, one],
+      ...(join.length === 2
+        ? []
+        : [
+            [one, one, two],
+            [one, two, one],
+            [two, one, two],
+            [two, two, one],
+          ]),
+    ] as [Tenant, Tenant, Tenant][];
+    for (const outcome of await Promise.all(mixed.map(([o, a, b]) => outcomeOf(table, join(o, a, b)))))
+      expect(outcome).toMatchObject(refused);
+    expect(await outcomeOf(table, join(one, one, one))).toBe('accepted');
+  });
+
+  it('in group_members, under the uid of somebody else', async () => {
+    const other = await insert('users', {
+      organization_id: two.organization,
+      uid: 'other',
+      email: 'other@tenant.example',
+      email_key: 'other@tenant.example',
+      created_at: 1,
+    });
+    const row = JOINS.group_members!(two, two, two);
+    expect(await outcomeOf('group_members', { ...row, user_uid: 'other' })).toMatchObject(refused);
+    expect(await outcomeOf('group_members', { ...row, user_id: other })).toMatchObject(refused);
+    expect(await outcomeOf('group_members', row)).toBe('accepted');
+  });
+
+  it('in asset_taggings, but by a tag of a group of organizations that the asset is of', async () => {
+    const tagging = (tag_id: number, asset: Tenant, organization_id: number, owner_id: number) =>
+      [null, union.id, one.organization, two.organization].map((group_id) => ({
+        tag_id,
+        asset_id: asset.asset,
+        organization_id,
+        owner_id,
+        group_id,
+      }));
+    const organizations = [one.organization, two.organization, union.id];
+    const everyWay = (tag: number, asset: Tenant) =>
+      organizations.flatMap((organization) =>
+        organizations.flatMap((owner) => tagging(tag, asset, organization, owner)),
+      );
+    const wrong = [
+      ...everyWay(one.assetTag, two),
+      ...everyWay(two.assetTag, one),
+      ...everyWay(union.tag, two),
+    ];
+    for (const outcome of await Promise.all(wrong.map((row) => outcomeOf('asset_taggings', row))))
+      expect(outcome).toMatchObject(refused);
+    const right = {
+      tag_id: union.tag,
+      asset_id: one.asset,
+      organization_id: one.organization,
+      owner_id: union.id,
+    };
+    expect(await outcomeOf('asset_taggings', { ...right, group_id: null })).toMatchObject(refused);
+    expect(await outcomeOf('asset_taggings', { ...right, group_id: union.id })).toBe('accepted');
+    expect(
+      await outcomeOf('asset_taggings', {
+        ...right,
+        tag_id: one.assetTag,
+        owner_id: one.organization,
+        group_id: null,
+      }),
+    ).toBe('accepted');
+  });
+
+  it('by a move of one of them', async () => {
+    const vulnerability = await insert('vulnerabilities', vulnerabilityOf(one.organization, one.assessment));
+    const move = (table: 'assessments' | 'vulnerabilities' | 'users', id: number) =>
+      db
+        .write((tx) =>
+          tx
+            .updateTable(table)
+            .set({ organization_id: two.organization } as never)
+            .where('id' as never, '=', id as never)
+            .execute(),
+        )
+        .catch((error: unknown) => error);
+    expect(await move('assessments', one.assessment)).toMatchObject(refused);
+    expect(await move('vulnerabilities', vulnerability)).toMatchObject(refused);
+  });
+});
+
+it('An organization that staff are assigned to stays: without it, its last staff would reach all others', async () => {
+  const organization = await insert('organizations', {
+    uid: 'left',
+    kind: 'organization',
+    name: 'left',
+    created_at: 1,
+  });
+  const email = 'assigned@tenant.example';
+  const staff = { uid: 'assigned', email, email_key: email, staff: 1, created_at: 1 };
+  const user = await insert('users', staff);
+  await put('staff_organizations', { user_id: user, organization_id: organization });
+  const remove = (table: 'organizations' | 'users', id: number) =>
+    db.write((tx) => tx.deleteFrom(table).where('id', '=', id).execute());
+  const assignments = () =>
+    db.read.selectFrom('staff_organizations').selectAll().where('user_id', '=', user).execute();
+
+  await expect(remove('organizations', organization)).rejects.toMatchObject(refused);
+  expect(await assignments()).toEqual([{ user_id: user, organization_id: organization }]);
+  await remove('users', user);
+  expect(await assignments()).toEqual([]);
+  await remove('organizations', organization);
+});
+
+/** References to staff, who are of no organization: those who did something, and those who are assigned to some. */
+const FREE = [
+  'testing_sessions.tester_id',
+  'staff_organizations.user_id',
+  'vulnerabilities.created_by',
+  'vulnerabilities.assignee_id',
+  'timeline_entries.user_id',
+  'attachments.user_id',
+  'imports.created_by',
+  'comments.user_id',
+  'retests.user_id',
+  'retests.decided_by',
+];
+
+// The tables are the same on both engines, and SQLite tells of them in one query.
+it.runIf(engine() === 'sqlite')(
+  'Every reference between things of organizations has the organization in it',
+  async () => {
+    const { rows } = await sql<{ child: string; parent: string; key: number; from: string; to: string }>`
+    select child.name as child, key."table" as parent, key.id as key, key."from", key."to"
+    from sqlite_master child, pragma_foreign_key_list(child.name) key where child.type = 'table'`.execute(
+      db.read as never,
+    );
+    const { rows: owned } = await sql<{ name: string }>`select child.name from sqlite_master child,
+    pragma_table_info(child.name) c where child.type = 'table' and c.name = 'organization_id'`.execute(
+      db.read as never,
+    );
+    const tenants = new Set(owned.map(({ name }) => name));
+    const references = new Map<string, typeof rows>();
+    for (const row of rows.filter(({ parent }) => tenants.has(parent))) {
+      if (FREE.includes(`${row.child}.${row.from}`)) continue;
+      const key = `${row.child} ${row.key}`;
+      references.set(key, [...(references.get(key) ?? []), row]);
+    }
+    const perChild = new Map<string, number>();
+    for (const [{ child }] of [...references.values()] as [(typeof rows)[number]][])
+      perChild.set(child, (perChild.get(child) ?? 0) + 1);
+    const loose = [...references.values()].filter(([first, ...others]) => {
+      const joins = tenants.has(first!.child) || perChild.get(first!.child)! > 1;
+      return joins && ![first!, ...others].some(({ to }) => to === 'organization_id');
+    });
+    expect(loose.map(([row]) => `${row!.child} to ${row!.parent}`)).toEqual([]);
+    expect(references.size).toBeGreaterThan(15);
+  },
+);

@@ -1,0 +1,240 @@
+import { type Kysely, sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Database, type Transaction, Unavailable } from '../../src/db/engine.ts';
+import { openDatabase } from '../../src/db/open-database.ts';
+import { prepare, prepareUnread } from '../../src/db/prepared-queries.ts';
+import type { Tables } from '../../src/db/schema.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { startNetwork } from '../harness/network.ts';
+import { engine } from '../harness/server.ts';
+
+let place: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  place = await createTestDatabase();
+  db = await openDatabase({ ...place, timeout: 30_000 });
+  await db.migrate();
+});
+afterAll(async () => {
+  await db.close();
+  await place.drop();
+});
+
+const insert = prepareUnread<{ uid: string; kind: 'organization' }>((tx, p) =>
+  tx.insertInto('organizations').values({ uid: p.uid, kind: p.kind, name: p.uid, created_at: 1 }),
+);
+const add = (tx: Transaction, uid: string) => insert(tx, { uid, kind: 'organization' });
+/** Breaks a rule of the table, whoever tries it and however often. */
+const addWrong = (tx: Transaction, uid: string) => insert(tx, { uid, kind: 'wrong' as 'organization' });
+const rename = prepareUnread<{ uid: string; name: string }>((tx, p) =>
+  tx.updateTable('organizations').set({ name: p.name }).where('uid', '=', p.uid),
+);
+const named = prepare<{ uid: string }, { name: string }>((reader, p) =>
+  reader.selectFrom('organizations').select('name').where('uid', '=', p.uid),
+);
+const nameOf = async (uid: string) => (await named(db.read, { uid }))[0]?.name;
+const failureOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+const isOfTable = { message: expect.stringMatching(/check constraint/i) };
+
+describe('A statement that nobody reads', () => {
+  it('is done before what follows it, and durable with its unit', async () => {
+    const uids = Array.from({ length: 100 }, (_, index) => `ahead${index}`);
+    const found = await db.write(async (tx) => {
+      for (const uid of uids) await add(tx, uid);
+      return Promise.all(uids.map((uid) => named(tx, { uid })));
+    });
+    expect(found.flat().map(({ name }) => name)).toEqual(uids);
+    expect(await nameOf('ahead99')).toBe('ahead99');
+  });
+
+  it.each(['last', 'before others'])('fails its unit, also as the %s', async (position) => {
+    const uid = `unread ${position}`;
+    const unit = db.write(async (tx) => {
+      await add(tx, uid);
+      await addWrong(tx, `${uid} wrong`);
+      if (position !== 'last') await add(tx, `${uid} behind`);
+      return 'done';
+    });
+    expect(await failureOf(unit)).toMatchObject(isOfTable);
+    expect([await nameOf(uid), await nameOf(`${uid} wrong`), await nameOf(`${uid} behind`)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    await db.write((tx) => add(tx, uid));
+    expect(await nameOf(uid)).toBe(uid);
+  });
+
+  it('that fails is the reason of the unit, and not what failed because of it', async () => {
+    const unit = db.write(async (tx) => {
+      await addWrong(tx, 'reason');
+      await named(tx, { uid: 'reason' });
+    });
+    expect(await failureOf(unit)).toMatchObject(isOfTable);
+  });
+
+  it('is undone with a unit that throws', async () => {
+    const reason = new Error('thought better of it');
+    const unit = db.write(async (tx) => {
+      await add(tx, 'undone');
+      throw reason;
+    });
+    expect(await failureOf(unit)).toBe(reason);
+    expect(await nameOf('undone')).toBeUndefined();
+  });
+});
+
+describe.runIf(engine() === 'postgres')('A unit of work on PostgreSQL', () => {
+  /** The same database, by way of a network. */
+  async function openRemote() {
+    const network = await startNetwork(new URL(place.databaseUrl!));
+    const remote = await openDatabase({ ...place, databaseUrl: network.url, timeout: 30_000 });
+    // Its connection is there, and so is one that reads.
+    await remote.write((tx) => named(tx, { uid: '' }));
+    await named(remote.read, { uid: '' });
+    return {
+      network,
+      remote,
+      async close() {
+        await remote.close();
+        await network.stop();
+      },
+    };
+  }
+
+  it('takes a round trip for each answer that is read, and one to be durable', async () => {
+    const { network, remote, close } = await openRemote();
+    const turnsOf = async (unit: (tx: Transaction) => Promise<unknown>) => {
+      const before = network.turns();
+      await remote.write(unit);
+      return network.turns() - before;
+    };
+    expect(await turnsOf(async () => 'nothing')).toBe(0);
+    expect(await turnsOf((tx) => add(tx, 'one turn'))).toBe(1);
+    expect(
+      await turnsOf(async (tx) => {
+        await named(tx, { uid: 'one turn' });
+        await rename(tx, { uid: 'one turn', name: 'a' });
+        await rename(tx, { uid: 'one turn', name: 'b' });
+      }),
+    ).toBe(2);
+    expect(
+      await turnsOf(async (tx) => {
+        await Promise.all([named(tx, { uid: 'one turn' }), named(tx, { uid: 'another' })]);
+        await named(tx, { uid: 'one turn' });
+      }),
+    ).toBe(3);
+    expect(await nameOf('one turn')).toBe('b');
+    await close();
+  });
+
+  it('resolves when the commit is answered, and not before', async () => {
+    const { network, remote, close } = await openRemote();
+    let sent: () => void;
+    const committed = new Promise<void>((resolve) => (sent = resolve));
+    network.tamper({
+      toServer(bytes) {
+        if (bytes.includes('commit')) network.tamper({ toClient: () => (sent(), undefined) });
+        return bytes;
+      },
+    });
+    let resolved = false;
+    const unit = remote.write((tx) => add(tx, 'patient')).then(() => (resolved = true));
+    await committed;
+    // Others see it, so it is durable, and a turn of the network has passed.
+    while ((await nameOf('patient')) === undefined) await db.check(Date.now());
+    expect(resolved).toBe(false);
+    network.release();
+    await unit;
+    await close();
+  });
+
+  it('is refused as unavailable when the connection is lost before the commit is answered', async () => {
+    const { network, remote, close } = await openRemote();
+    network.tamper({
+      toServer(bytes) {
+        if (bytes.includes('commit')) network.cut();
+        return bytes;
+      },
+    });
+    let attempts = 0;
+    const failure = await failureOf(
+      remote.write(async (tx) => {
+        attempts += 1;
+        await add(tx, 'unanswered');
+      }),
+    );
+    expect(failure).toBeInstanceOf(Unavailable);
+    expect(attempts).toBe(1);
+    network.release();
+    await remote.write((tx) => add(tx, 'answered again'));
+    expect(await nameOf('answered again')).toBe('answered again');
+    await close();
+  });
+
+  it('does nothing when its transaction does not begin', async () => {
+    const { network, remote, close } = await openRemote();
+    network.tamper({
+      toServer: (bytes) =>
+        Buffer.from(bytes.toString('latin1').replace('read write', 'read wrote'), 'latin1'),
+    });
+    const unread = await failureOf(remote.write((tx) => add(tx, 'unbegun')));
+    const read = await failureOf(
+      remote.write((tx) =>
+        tx
+          .insertInto('organizations')
+          .values({ uid: 'unbegun', kind: 'organization', name: '', created_at: 1 })
+          .returning('id')
+          .execute(),
+      ),
+    );
+    for (const failure of [unread, read]) expect(failure).toBeInstanceOf(Unavailable);
+    expect(await nameOf('unbegun')).toBeUndefined();
+    network.release();
+    await remote.write((tx) => add(tx, 'unbegun'));
+    expect(await nameOf('unbegun')).toBe('unbegun');
+    await close();
+  });
+
+  it('that goes on after a statement has failed is refused, with its reason', async () => {
+    const unit = db.write(async (tx) => {
+      await add(tx, 'deaf');
+      await sql`select 1 / 0`.execute(tx as Kysely<Tables>).catch(() => undefined);
+      return 'all is well';
+    });
+    expect(await failureOf(unit)).toMatchObject({ code: '22012' });
+    expect(await nameOf('deaf')).toBeUndefined();
+  });
+
+  it('is run again after a deadlock that a statement met of which nothing is read', async () => {
+    await db.write((tx) => Promise.all([add(tx, 'west'), add(tx, 'east')]));
+    let attempts = 0;
+    let arrived = 0;
+    let meet: () => void;
+    const met = new Promise<void>((resolve) => (meet = resolve));
+    const cross = (first: string, second: string, name: string) =>
+      db.write(async (tx) => {
+        attempts += 1;
+        await rename(tx, { uid: first, name });
+        await named(tx, { uid: first });
+        if ((arrived += 1) === 2) meet();
+        await met;
+        await rename(tx, { uid: second, name });
+      });
+    await Promise.all([cross('west', 'east', 'a'), cross('east', 'west', 'b')]);
+    expect(attempts).toBeGreaterThan(2);
+    expect(await nameOf('west')).toBe(await nameOf('east'));
+  });
+
+  it('leaves a transaction that is of no use any more', async () => {
+    let kept: Transaction | undefined;
+    await db.write(async (tx) => void (kept = tx));
+    expect(await failureOf(add(kept!, 'late'))).toBeInstanceOf(Error);
+    expect(await nameOf('late')).toBeUndefined();
+  });
+});

@@ -1,0 +1,81 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database, Transaction } from '../../src/db/engine.ts';
+import { openDatabase } from '../../src/db/open-database.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+
+/** On SQLite a unit of work of many statements does not keep the event loop from turning. */
+
+let place: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  place = await createTestDatabase();
+  db = await openDatabase({ ...place, timeout: 5_000 });
+  await db.write((tx) => sql`create table written (number int)`.execute(tx));
+});
+afterAll(async () => {
+  await db.close();
+  await place.drop();
+});
+
+/** Takes some times as long as statements may follow each other, on any machine. */
+const takeLong = (tx: Transaction) =>
+  sql`with recursive n (v) as (select 1 union all select v + 1 from n where v < 500000)
+    select count(*) as many from n`.execute(tx);
+const insert = (tx: Transaction, number: number) => sql`insert into written values (${number})`.execute(tx);
+const written = async () =>
+  (await sql<{ number: number }>`select number from written order by number`.execute(db.read)).rows.map(
+    ({ number }) => number,
+  );
+
+describe('A unit of work', () => {
+  it('lets the event loop turn between statements that take long', async () => {
+    let turns = 0;
+    let timer = setImmediate(function again() {
+      turns += 1;
+      timer = setImmediate(again);
+    });
+    try {
+      await db.write(async (tx) => {
+        turns = 0;
+        for (let number = 0; number < 4; number += 1) await takeLong(tx);
+        expect(turns).toBeGreaterThanOrEqual(3);
+      });
+    } finally {
+      clearImmediate(timer);
+    }
+  });
+
+  it('is done before the next one begins, however long it takes', async () => {
+    const order: string[] = [];
+    const unit = (name: string) =>
+      db.write(async (tx) => {
+        order.push(`${name} begins`);
+        await takeLong(tx);
+        await insert(tx, 1);
+        await takeLong(tx);
+        order.push(`${name} ends`);
+        await sql`delete from written`.execute(tx);
+      });
+    await Promise.all([unit('one'), unit('two')]);
+    expect(order).toEqual(['one begins', 'one ends', 'two begins', 'two ends']);
+  });
+
+  it('that fails leaves nothing of its statements that still waited', async () => {
+    const failing = db.write((tx) =>
+      Promise.all([
+        insert(tx, 1),
+        takeLong(tx),
+        sql`select * from nothing_of_this_name`.execute(tx),
+        takeLong(tx),
+        insert(tx, 2),
+        insert(tx, 3),
+      ]),
+    );
+    const other = db.write((tx) => insert(tx, 4));
+    await expect(failing).rejects.toThrow('nothing_of_this_name');
+    await other;
+    await db.write((tx) => insert(tx, 5));
+    expect(await written()).toEqual([4, 5]);
+  });
+});

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../src/db/engine.ts';
+import { openDatabase } from '../../src/db/open-database.ts';
+import {
+  addTallies,
+  foldTallies,
+  forgetTallies,
+  sumTallies,
+  type TallyDifference,
+} from '../../src/domain/shared/counters.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+
+let place: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  place = await createTestDatabase();
+  db = await openDatabase({ ...place, timeout: 30_000 });
+  await db.migrate();
+});
+afterAll(async () => {
+  await db.close();
+  await place.drop();
+});
+
+const of = (subject: number, bucket: string, amount: number): TallyDifference => ({
+  kind: 'assessment',
+  subject,
+  bucket,
+  amount,
+});
+const add = (...differences: TallyDifference[]) => db.write((tx) => addTallies(tx, differences));
+const sums = async (...subjects: number[]) =>
+  Object.fromEntries(
+    [...(await sumTallies(db.read, 'assessment', subjects))].map(([subject, buckets]) => [
+      subject,
+      Object.fromEntries(buckets),
+    ]),
+  );
+const rows = async () => {
+  const [differences, folded] = await Promise.all([
+    db.read.selectFrom('tally_differences').selectAll().execute(),
+    db.read.selectFrom('tallies').selectAll().execute(),
+  ]);
+  return [differences.length, folded.length];
+};
+const foldAll = async (limit: number) => {
+  let folded = limit;
+  while (folded === limit) folded = await db.write((tx) => foldTallies(tx, limit));
+};
+
+it('sums differences, folded or not, and leaves nothing of what is nothing', async () => {
+  await add(of(1, 'a', 1), of(1, 'a', 1), of(1, 'b', 1), of(2, 'a', 5), of(3, 'a', 1), of(3, 'a', -1));
+  expect(await rows()).toEqual([3, 0]);
+  expect(await sums(1, 2, 3)).toEqual({ 1: { a: 2, b: 1 }, 2: { a: 5 } });
+  await foldAll(2);
+  expect(await rows()).toEqual([0, 3]);
+  await add(of(1, 'a', -1), of(1, 'b', -1));
+  expect(await sums(1)).toEqual({ 1: { a: 1, b: 0 } });
+  expect(await sums(2)).toEqual({ 2: { a: 5 } });
+  await foldAll(100);
+  expect(await rows()).toEqual([0, 2]);
+  await add(of(2, 'b', 1));
+  await db.write((tx) => forgetTallies(tx, 'assessment', 2));
+  expect(await sums(1, 2)).toEqual({ 1: { a: 1 } });
+});
+
+it('counts what many write while it is folded', async () => {
+  const writers = Array.from({ length: 16 }, async (_, writer) => {
+    for (let n = 0; n < 10; n += 1) await add(of(100, String(writer % 4), 1), of(101, 'all', 1));
+  });
+  const folding = Promise.all([foldAll(7), foldAll(7)]);
+  await Promise.all([...writers, folding]);
+  const expected = { 100: { 0: 40, 1: 40, 2: 40, 3: 40 }, 101: { all: 160 } };
+  expect(await sums(100, 101)).toEqual(expected);
+  await Promise.all([foldAll(50), foldAll(50)]);
+  expect(await sums(100, 101)).toEqual(expected);
+});

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { scoreOf as scoreWhileTyped } from '../../console/src/pages/vulnerability/cvss-score.ts';
+import { scoreOf } from '../../src/domain/vulnerabilities/cvss.ts';
+
+const WHOLE = [
+  'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
+  'CVSS:3.0/AV:L/AC:H/PR:H/UI:R/S:C/C:L/I:N/A:N/E:P/RL:O/MAV:N',
+  'CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N/MSI:S/U:Amber',
+];
+
+it('The console rates a vector as the server does, whole, cut anywhere and wrong', () => {
+  for (const vector of WHOLE) {
+    const others = ['/', '/X:1', '/E:Z', '/E', '/AV:N', '/C:H:H', '/mav:N', ' '].map((end) => vector + end);
+    const cut = Array.from({ length: vector.length }, (_, length) => vector.slice(0, length));
+    const odd = [vector.toLowerCase(), vector.replace('CVSS:', ''), vector.replace(/CVSS:.../, 'CVSS:2.0')];
+    for (const typed of [vector, ...cut, ...others, ...odd])
+      expect([typed, scoreWhileTyped(typed)]).toEqual([typed, scoreOf(typed.trim())]);
+  }
+});

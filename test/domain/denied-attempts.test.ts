@@ -1,0 +1,260 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sql } from 'kysely';
+import type { Act } from '../../src/auth/callers.ts';
+import type { Database } from '../../src/db/engine.ts';
+import { openDatabase } from '../../src/db/open-database.ts';
+import { type Refusal, Refusals } from '../../src/domain/audit/denied-attempts.ts';
+import { signInWithPassword } from '../../src/domain/sign-in/sign-in-with-password.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { applicationsOf } from '../oauth/applications.ts';
+import { newVisitor } from '../harness/visitor.ts';
+import { worldOf } from '../harness/world.ts';
+
+const MINUTE = 60_000;
+
+let server: TestServer;
+/** A second instance over the same database. */
+let other: Database;
+let now = Date.UTC(2026, 5, 1);
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  const { config } = server.context;
+  other = await openDatabase({ ...config, timeout: config.requestTimeout });
+});
+beforeEach(() => {
+  now += MINUTE;
+});
+afterAll(async () => {
+  await other.close();
+  await server.close();
+});
+
+const from = (address: string, requestId = 'request'): Act => ({
+  actor: { kind: 'stranger', userId: null, credentialId: null, address, requestId },
+  now,
+});
+const refusal = (object: string | null = 'app'): Refusal => ({
+  action: 'client.refuse',
+  object: ['client', object],
+  organizationId: null,
+  details: null,
+});
+const rows = () =>
+  server.context.db.read
+    .selectFrom('events')
+    .selectAll()
+    .where('refusal', 'is not', null)
+    .where('at', '>=', now)
+    .orderBy('id')
+    .execute();
+const instances = () => [new Refusals(server.context.db), new Refusals(other)] as const;
+
+describe('Refusals', () => {
+  it('have one row a minute, action and address, however many come at once on two instances', async () => {
+    const both = instances();
+    for (let round = 0; round < 5; round += 1) {
+      for (let index = 0; index < 40; index += 1) both[index % 2]?.record(from('192.0.2.1'), refusal());
+      await Promise.all(both.map((one) => one.flush()));
+    }
+    expect(await rows()).toMatchObject([
+      { action: 'client.refuse', object_id: 'app', address: '192.0.2.1', actor_kind: 'stranger', count: 200 },
+    ]);
+  });
+
+  it('count the addresses of one IPv6 network as one, and others, other actions and other minutes apart', async () => {
+    const [one] = instances();
+    one.record(from('2001:db8::1'), refusal());
+    one.record(from('2001:db8::ffff:1'), refusal());
+    one.record(from('2001:db8:0:1::1'), refusal());
+    one.record(from('192.0.2.1'), refusal());
+    one.record(from('192.0.2.1'), {
+      action: 'sign-in.refuse',
+      object: ['user', null],
+      organizationId: null,
+      details: null,
+    });
+    one.record({ ...from('192.0.2.1'), now: now + MINUTE }, refusal());
+    await one.flush();
+    expect((await rows()).map(({ action, address, count }) => [action, address, count])).toEqual([
+      ['client.refuse', '2001:db8:0:0::/64', 2],
+      ['client.refuse', '2001:db8:0:1::/64', 1],
+      ['client.refuse', '192.0.2.1', 1],
+      ['sign-in.refuse', '192.0.2.1', 1],
+      ['client.refuse', '192.0.2.1', 1],
+    ]);
+    now += MINUTE;
+  });
+
+  it('that share a row tell only what is true of all of them, in memory and in the database', async () => {
+    const [one, two] = instances();
+    one.record(from('192.0.2.1', 'first'), { ...refusal('a'), details: { why: 'x' } });
+    await one.flush();
+    expect(await rows()).toMatchObject([
+      { object_id: 'a', request_id: 'first', after: '{"why":"x"}', count: 1 },
+    ]);
+    two.record(from('192.0.2.1', 'second'), { ...refusal('a'), details: { why: 'x' } });
+    await two.flush();
+    expect(await rows()).toMatchObject([
+      { object_id: 'a', request_id: null, after: '{"why":"x"}', count: 2 },
+    ]);
+    one.record(from('192.0.2.1', 'third'), refusal('b'));
+    one.record(from('192.0.2.1', 'third'), refusal('c'));
+    await one.flush();
+    expect(await rows()).toMatchObject([{ object_id: null, request_id: null, after: null, count: 4 }]);
+  });
+
+  it('of strangers are of no organization, and nobody of one is told of others', async () => {
+    const [one] = instances();
+    const act = from('192.0.2.9');
+    const wrong = (user: number, organizationId: number): Refusal => ({
+      action: 'second-factor.refuse',
+      object: ['user', user],
+      organizationId,
+      details: null,
+    });
+    one.record(act, { action: 'sign-in.refuse', object: ['user', 7], organizationId: 1, details: null });
+    const by = (userId: number): Act => ({ ...act, actor: { ...act.actor, kind: 'user', userId } });
+    one.record(by(7), wrong(7, 1));
+    await one.flush();
+    expect(await rows()).toMatchObject([
+      { action: 'sign-in.refuse', organization_id: null },
+      { action: 'second-factor.refuse', organization_id: 1, user_id: 7, actor_kind: 'user' },
+    ]);
+    one.record(by(8), wrong(8, 2));
+    await one.flush();
+    expect((await rows())[1]).toMatchObject({
+      organization_id: null,
+      user_id: null,
+      object_id: null,
+      count: 2,
+    });
+  });
+
+  it('have a thousand rows a minute at most, of all instances together, and none is lost from the count', async () => {
+    const both = instances();
+    const networks = 2_600;
+    for (let index = 0; index < networks; index += 1)
+      both[index % 2]?.record(from(`10.1.${index >> 8}.${index & 255}`), refusal());
+    await Promise.all(both.map((one) => one.flush()));
+    // What has a row is counted in it further on.
+    both[1].record(from('10.1.0.0'), refusal());
+    both[0].record(from('10.9.9.9'), refusal());
+    await Promise.all(both.map((one) => one.flush()));
+    const stored = await rows();
+    expect(stored).toHaveLength(1_000);
+    expect(stored.reduce((sum, { count }) => sum + count, 0)).toBe(networks + 2);
+    expect(stored.find(({ action }) => action === 'refusal.more')).toMatchObject({
+      address: null,
+      object_type: 'refusal',
+      count:
+        networks +
+        2 -
+        stored.filter(({ action }) => action === 'client.refuse').reduce((sum, { count }) => sum + count, 0),
+    });
+    now += MINUTE;
+    both[0].record(from('10.9.9.9'), refusal());
+    await both[0].flush();
+    expect(await rows()).toHaveLength(1);
+  });
+
+  it('wait while they cannot be written, and are not counted twice', async () => {
+    const [one] = instances();
+    const { db } = server.context;
+    const rename = (a: string, b: string) =>
+      db.write((tx) => sql`alter table ${sql.table(a)} rename to ${sql.table(b)}`.execute(tx));
+    await rename('refusal_minutes', 'elsewhere');
+    try {
+      one.record(from('192.0.2.1'), refusal());
+      await expect(one.flush()).rejects.toThrow();
+      one.record(from('192.0.2.1'), refusal());
+      await expect(one.flush()).rejects.toThrow();
+    } finally {
+      await rename('elsewhere', 'refusal_minutes');
+    }
+    await one.flush();
+    await one.flush();
+    expect(await rows()).toMatchObject([{ count: 2 }]);
+  });
+
+  it('are written by themselves, and when the process ends', async () => {
+    const [one, two] = instances();
+    one.record(from('192.0.2.1'), refusal());
+    await expect.poll(async () => (await rows()).length, { timeout: 10_000 }).toBe(1);
+    two.record(from('192.0.2.2'), refusal());
+    await two.close();
+    expect(await rows()).toHaveLength(2);
+  });
+});
+
+describe('Strangers', () => {
+  it('who send a secret for a public client, or a wrong one, cost a row a minute', async () => {
+    const { id } = await worldOf(server).client();
+    const before = server.context.db.statistics().transactions;
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () =>
+        applicationsOf(server).post('/oauth/token', {
+          grant_type: 'client_credentials',
+          client_id: id,
+          client_secret: 'guess',
+        }),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+    await server.context.refusals.flush();
+    expect(await rows()).toMatchObject([{ action: 'client.refuse', object_id: id, count: 60 }]);
+    // What else the server writes is in it.
+    expect(server.context.db.statistics().transactions - before).toBeLessThan(60);
+  });
+
+  it('who guess passwords of people that are none cost a row a minute', async () => {
+    const visitor = newVisitor(server);
+    for (let index = 0; index < 12; index += 1) await visitor.signIn(`nobody${index}@example.com`, 'guess');
+    await server.context.refusals.flush();
+    expect(await rows()).toMatchObject([
+      { action: 'sign-in.refuse', object_id: null, organization_id: null, count: 12 },
+    ]);
+  });
+
+  it('who try many accounts from one address share a lock, and leave others alone', async () => {
+    const { context } = server;
+    const known = await worldOf(server).account();
+    const attempt = (email: string, password: string, address: string) =>
+      signInWithPassword(context, from(address), { email, password, address });
+    const spray = async (address: string, count: number) => {
+      const outcomes: string[] = [];
+      for (let index = 0; index < count; index += 1)
+        outcomes.push((await attempt(`${address}${index}@example.com`, 'guess', address)).outcome);
+      return outcomes;
+    };
+    expect((await attempt(known.email, 'wrong', '192.0.2.50')).outcome).toBe('refused');
+    // As many others were tried before, whose passwords need not be hashed here.
+    await context.db.write((tx) =>
+      tx
+        .insertInto('attempts')
+        .values(
+          Array.from({ length: 90 }, (_, index) => ({
+            subject: `before ${index}`,
+            address: '192.0.2.50',
+            times: JSON.stringify([now]),
+            locked_until: 0,
+            ends_at: now + 10 * MINUTE,
+          })),
+        )
+        .execute(),
+    );
+    const outcomes = await spray('192.0.2.50', 25);
+    expect(outcomes.slice(0, 19)).toEqual(Array(19).fill('refused'));
+    expect(outcomes.slice(19)).toEqual(Array(6).fill('locked'));
+    const stored = await context.db.read
+      .selectFrom('attempts')
+      .select('subject')
+      .where('address', '=', '192.0.2.50')
+      .execute();
+    expect(stored).toHaveLength(101);
+    // Who was tried before the flood is counted by themselves, and so is everybody elsewhere.
+    expect((await attempt(known.email, known.password, '192.0.2.50')).outcome).toBe('signed-in');
+    expect((await attempt(known.email, known.password, '192.0.2.51')).outcome).toBe('signed-in');
+    now += 10 * MINUTE;
+    expect((await attempt('late@example.com', 'guess', '192.0.2.50')).outcome).toBe('refused');
+  });
+});

@@ -1,0 +1,353 @@
+import fastify from 'fastify';
+import { Type } from 'typebox';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { letOperatorIn, registerArea } from '../../src/http/register-area.ts';
+import { AREAS } from '../../src/http/areas.ts';
+import { registerDescription } from '../../src/http/openapi/openapi.ts';
+import { operation } from '../../src/http/operation.ts';
+import { readExpected, versioned } from '../../src/http/etags.ts';
+import { API_SCOPE } from '../../src/auth/scopes.ts';
+import { commandLine } from '../../src/auth/callers.ts';
+import { renewInvitation } from '../../src/domain/users/invitations.ts';
+import { renameUser } from '../../src/domain/users/users.ts';
+import { revokeAssessmentAccess } from '../../src/domain/assessments/assessments.ts';
+import { setPassword } from '../../src/domain/sign-in/passwords.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { expectProblem } from '../harness/problems.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let user: TestUser;
+let assessment: { uid: string; id: number };
+
+beforeAll(async () => {
+  server = await useSharedServer();
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+  user = await world.user({ organization: organization.uid });
+  assessment = await world.assessment(organization.uid);
+});
+
+interface Attempt {
+  method: string;
+  path: string;
+  body?: unknown;
+  /** The same thing with a body that changes nothing. */
+  same?: unknown;
+  /** What changes the thing another time. */
+  other?: unknown;
+  table: 'vulnerability_tags' | 'assessment_tags' | 'vulnerabilities' | 'users';
+  id: number;
+}
+
+/** Each of the first operations that changes one thing, with one of its own. */
+const ATTEMPTS: Record<string, () => Promise<Attempt>> = {
+  '1 delete a vulnerability tag': async () => {
+    const { id } = await world.vulnerabilityTag(organization.uid);
+    return { method: 'DELETE', path: `/v1/vulnerability_tags/${id}`, table: 'vulnerability_tags', id };
+  },
+  '2 rename a vulnerability tag': async () => {
+    const { id } = await world.vulnerabilityTag(organization.uid, 'before');
+    return {
+      method: 'PUT',
+      path: `/v1/vulnerability_tags/${id}`,
+      body: { name: 'after' },
+      same: { name: 'after' },
+      other: { name: 'once more' },
+      table: 'vulnerability_tags',
+      id,
+    };
+  },
+  '4 rename an assessment tag': async () => {
+    const { id } = await world.assessmentTag(assessment.uid, 'before');
+    return {
+      method: 'PUT',
+      path: `/v1/assessment_tags/${id}`,
+      body: { name: 'after' },
+      same: { name: 'after' },
+      other: { name: 'once more' },
+      table: 'assessment_tags',
+      id,
+    };
+  },
+  '5 update a vulnerability': async () => {
+    const { id } = await world.vulnerability(assessment.uid);
+    return {
+      method: 'PATCH',
+      path: `/v1/vulnerabilities/${id}`,
+      body: { status_id: 2, tag_list: ['one'] },
+      same: { tag_list: ['one'] },
+      other: { tag_list: ['two'] },
+      table: 'vulnerabilities',
+      id,
+    };
+  },
+  '6 ban a user': async () => {
+    const { id } = await world.user({ organization: organization.uid });
+    return { method: 'DELETE', path: `/v1/users/${id}`, table: 'users', id };
+  },
+};
+const names = Object.keys(ATTEMPTS);
+const WITH_BODY = ['2 rename a vulnerability tag', '4 rename an assessment tag', '5 update a vulnerability'];
+const attempt = (name: string) => (ATTEMPTS[name] as () => Promise<Attempt>)();
+
+const send = ({ method, path }: Attempt, body: unknown, ifMatch?: string) =>
+  server.request(method, path, {
+    token: admin.token,
+    body,
+    headers: ifMatch === undefined ? {} : { 'if-match': ifMatch },
+  });
+const versionOf = async ({ table, id }: Pick<Attempt, 'table' | 'id'>) =>
+  (
+    await server.context.db.read
+      .selectFrom(table)
+      .select('version')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+  ).version;
+
+describe('If-Match', () => {
+  it.each(names)('%s: 412 in shape B when the version has moved, and nothing is changed', async (name) => {
+    const one = await attempt(name);
+    const events = (await world.auditEvents()).length;
+    for (const stale of ['"2.x"', 'W/"7.abc"', '"1"', 'garbage', '""', '']) {
+      const refused = await send(one, one.body, stale);
+      expectProblem(server, refused, { area: 'v1', status: 412, kind: 'precondition-failed' });
+      expect(refused.headers.get('etag')).toBeNull();
+    }
+    expect(await versionOf(one)).toBe(1);
+    expect((await world.auditEvents()).length).toBe(events);
+  });
+
+  it.each(names)('%s: is done when one of several is the version, weak or not', async (name) => {
+    for (const good of ['"1.anything"', 'W/"1.x-gzip"', '"9.a", W/"1.b" ,"3.c"', '*', undefined]) {
+      const one = await attempt(name);
+      // A name is free once only.
+      const body = name.startsWith('2') || name.startsWith('4') ? { name: `after ${good}` } : one.body;
+      const { status } = await send(one, body, good);
+      expect([good, status]).toEqual([good, status < 300 ? status : 'refused']);
+    }
+  });
+
+  it.each(WITH_BODY)('%s: the ETag of one change lets the next one through, once', async (name) => {
+    const one = await attempt(name);
+    const first = await send(one, one.body);
+    const etag = first.headers.get('etag') ?? '';
+    expect(etag).toMatch(/^"2\.[\w-]{22}"$/);
+    const same = await send(one, one.same, etag);
+    expect([same.status, same.headers.get('etag')]).toEqual([200, etag]);
+    const next = await send(one, one.other, etag);
+    expect(next.headers.get('etag')).toMatch(/^"3\./);
+    expect((await send(one, one.body, etag)).status).toBe(412);
+    expect(await versionOf(one)).toBe(3);
+  });
+
+  it('comes after 404 and 403, and before what the database refuses', async () => {
+    const stranger = await world.user({ organization: (await world.organization()).uid, admin: true });
+    const headers = { 'if-match': '"7.x"' };
+    for (const name of names) {
+      const one = await attempt(name);
+      const { method, path, body } = one;
+      for (const value of ['"7.x"', '*', 'garbage'])
+        expect(
+          (
+            await server.request(method, path, {
+              token: stranger.token,
+              body,
+              headers: { 'if-match': value },
+            })
+          ).status,
+        ).toBe(404);
+    }
+    const tag = await world.assessmentTag(assessment.uid, 'not yours to rename');
+    const path = `/v1/assessment_tags/${tag.id}`;
+    const notAdmin = await server.request('PUT', path, { token: user.token, body: { name: 'x' }, headers });
+    expect(notAdmin.status).toBe(403);
+    const fixed = await world.vulnerabilityTag(organization.uid, 'fixed', false);
+    const onFixed = { token: user.token, headers };
+    expect((await server.request('DELETE', `/v1/vulnerability_tags/${fixed.id}`, onFixed)).status).toBe(403);
+    const itself = await server.request('DELETE', `/v1/users/${admin.id}`, { token: admin.token, headers });
+    expect(itself.status).toBe(403);
+    await world.vulnerabilityTag(organization.uid, 'taken');
+    const { id } = await world.vulnerabilityTag(organization.uid, 'other');
+    const taken = { token: user.token, body: { name: 'taken' } };
+    const clash = `/v1/vulnerability_tags/${id}`;
+    expect((await server.request('PUT', clash, { ...taken, headers })).status).toBe(412);
+    expect((await server.request('PUT', clash, taken)).status).toBe(409);
+    const one = await attempt('5 update a vulnerability');
+    expect((await send(one, { tags: [987_654_321] }, '"7.x"')).status).toBe(412);
+    expect((await send(one, { status_id: 99 }, '"7.x"')).status).toBe(422);
+  });
+
+  it('of many who change one version at once, lets one through', async () => {
+    const one = await attempt('5 update a vulnerability');
+    const statuses = await Promise.all(
+      Array.from(
+        { length: 8 },
+        async (_, index) => (await send(one, { tag_list: [`tag ${index}`] }, '"1.x"')).status,
+      ),
+    );
+    expect(statuses.toSorted()).toEqual([200, ...Array.from({ length: 7 }, () => 412)]);
+    expect(await versionOf(one)).toBe(2);
+  });
+});
+
+describe('A version', () => {
+  it('is told of what operation 3 creates, and of a user whom operation 6 bans', async () => {
+    const body = { name: 'new', assessment_id: assessment.uid };
+    const created = await server.request('POST', '/v1/assessment_tags', { token: admin.token, body });
+    expect([created.status, created.headers.get('location')]).toEqual([201, null]);
+    expect(created.headers.get('etag')).toMatch(/^"1\.[\w-]{22}"$/);
+    const banned = await server.request('DELETE', `/v1/users/${user.id}`, { token: admin.token });
+    expect(banned.headers.get('etag')).toMatch(/^"2\./);
+    const again = await server.request('DELETE', `/v1/users/${user.id}`, {
+      token: admin.token,
+      headers: { 'if-match': banned.headers.get('etag') ?? '' },
+    });
+    expect([again.status, again.text]).toEqual([200, banned.text]);
+  });
+
+  it('is not told of several things', async () => {
+    const tags = `/api/tagging/v1.0/organizations/${organization.uid}/tags`;
+    const several = await server.request('POST', tags, {
+      token: admin.token,
+      body: { tags: [{ name: 'a' }] },
+    });
+    const hours = await server.request('GET', `/v1/assessments/${assessment.uid}/testing_hours`, {
+      token: admin.token,
+    });
+    for (const { headers } of [several, hours])
+      expect([headers.get('etag'), headers.get('location')]).toEqual([null, null]);
+  });
+
+  it('of a vulnerability stays when a tag that it has is deleted', async () => {
+    const one = await attempt('5 update a vulnerability');
+    const { body } = await send(one, one.body);
+    await server.request('DELETE', `/v1/vulnerability_tags/${body.tags[0].id}`, { token: admin.token });
+    expect(await versionOf(one)).toBe(2);
+  });
+
+  it('of a user moves with name, access and invitation, and not with a password or a token', async () => {
+    const { db } = server.context;
+    const invited = await world.invited({ organization: organization.uid });
+    const of = { table: 'users', id: invited.id } as const;
+    const act = commandLine(Date.now());
+    await db.write((tx) => renewInvitation(tx, act, invited.id));
+    expect(await versionOf(of)).toBe(2);
+    await db.write((tx) => renameUser(tx, act, invited.id, 'Ada'));
+    await world.access(assessment.uid, invited.id);
+    expect(await versionOf(of)).toBe(4);
+    const place = { ...assessment, organizationId: organization.id };
+    await world.access(assessment.uid, invited.id);
+    await db.write((tx) => revokeAssessmentAccess(tx, act, place, invited.id));
+    await db.write((tx) => revokeAssessmentAccess(tx, act, place, invited.id));
+    expect(await versionOf(of)).toBe(5);
+    await world.token(invited.id);
+    await db.write((tx) => setPassword(tx, act, invited.id, 'hash'));
+    expect(await versionOf(of)).toBe(5);
+  });
+});
+
+describe('A GET of one thing', () => {
+  /** A thing whose answer depends on who asks, in the area's shape; no operation of the specification reads one. */
+  const declare = () =>
+    operation({
+      id: 'readThing',
+      number: 16,
+      summary: 'Read a thing',
+      description: 'Reads it.',
+      method: 'GET',
+      path: '/things/:as',
+      access: { scopes: API_SCOPE, schemes: 'all' },
+      params: Type.Object({ as: Type.String({ maxLength: 10 }) }),
+      answers: { 200: { description: 'It.', schema: Type.Object({ seen: Type.String({ maxLength: 10 }) }) } },
+      versioned: true,
+      handler: async ({ params }) => versioned(3, { seen: params.as }),
+    });
+
+  it('is a 304 without a body when If-None-Match has version and digest', async () => {
+    const app = fastify();
+    for (const name of ['caller', 'expected', 'repeat', 'change']) app.decorateRequest(name, undefined);
+    letOperatorIn(app);
+    registerArea(app, AREAS.v1, [declare], server.context);
+    const read = (as: string, known?: string) =>
+      app.inject({ url: `/v1/things/${as}`, headers: known === undefined ? {} : { 'if-none-match': known } });
+    const whole = await read('admin');
+    const etag = String(whole.headers.etag);
+    expect([whole.statusCode, whole.body]).toEqual([200, '{"seen":"admin"}']);
+    expect(etag).toMatch(/^"3\.[\w-]{22}"$/);
+    expect(whole.headers).toMatchObject({
+      'cache-control': 'private, no-cache',
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': '16',
+    });
+    for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      const answer = await read('admin', known);
+      expect([known, answer.statusCode, answer.body]).toEqual([known, 304, '']);
+      expect(answer.headers).toMatchObject({ etag, 'cache-control': 'private, no-cache' });
+      expect(answer.headers['content-length']).toBeUndefined();
+    }
+    // The version is the same, and what this caller sees is not.
+    for (const known of ['"3.other"', '"3"', etag.slice(1), `${etag}x`, ''])
+      expect([known, (await read('admin', known)).statusCode]).toEqual([known, 200]);
+    const other = await read('client', etag);
+    expect([other.statusCode, other.headers.etag === etag]).toEqual([200, false]);
+    const head = await app.inject({ method: 'HEAD', url: '/v1/things/admin' });
+    expect([head.statusCode, head.headers.etag, head.body]).toEqual([200, etag, '']);
+    await app.close();
+  });
+
+  it('is described as the companion that it is, with its 304 and what it is asked by', async () => {
+    const app = fastify();
+    for (const name of ['caller', 'expected', 'repeat', 'change']) app.decorateRequest(name, undefined);
+    await registerDescription(app, server.context);
+    registerArea(app, AREAS.v1, [declare], server.context);
+    await app.ready();
+    const described = JSON.parse(JSON.stringify(app.swagger())).paths['/v1/things/{as}'].get;
+    expect(described).toMatchObject({
+      'x-companion': true,
+      responses: { 200: { headers: { ETag: {} } }, 304: { headers: { ETag: {} } } },
+    });
+    expect(described.responses['304']).not.toHaveProperty('content');
+    expect(described.parameters.map(({ name }: { name: string }) => name)).toEqual(['as', 'If-None-Match']);
+    const { paths } = (await server.request('GET', '/openapi.json')).body;
+    expect(paths['/v1/vulnerabilities/{id}'].patch).not.toHaveProperty('x-companion');
+    await app.close();
+  });
+});
+
+describe('The header', () => {
+  it.each([
+    [undefined, undefined],
+    ['*', '*'],
+    [' * ', '*'],
+    ['"1.a"', [1]],
+    ['W/"12.a", "3.b"', [12, 3]],
+    ['"1.a" "2.b"', []],
+    ['"1.a", 2', []],
+    ['w/"1.a"', []],
+    ['"01.a"', []],
+    ['"-1.a"', []],
+    ['"1e3.a"', []],
+    ['"99999999999999999.a"', []],
+    ['*, "1.a"', []],
+  ])('If-Match: %j is read as %j', (header, versions) => {
+    const expected = readExpected(header);
+    expect(expected instanceof Set ? [...expected] : expected).toEqual(versions);
+  });
+
+  it('of more bytes than anyone means matches nothing, and takes no longer', () => {
+    expect(readExpected(`${'"1.a",'.repeat(3_000)}"2.b"`)).toEqual(new Set());
+    const started = performance.now();
+    for (const text of [',', ' ', ' ,', '"', 'W/"', '"a",'])
+      readExpected(`"1.a"${text.repeat(8_000 / text.length)}x`);
+    expect(performance.now() - started).toBeLessThan(250);
+  });
+});

@@ -1,0 +1,399 @@
+import { randomBytes } from 'node:crypto';
+import fastify from 'fastify';
+import { Type } from 'typebox';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { operatorCaller } from '../../src/auth/callers.ts';
+import { API_SCOPE } from '../../src/auth/scopes.ts';
+import type { Transaction } from '../../src/db/engine.ts';
+import { lockRepeat, repeatId } from '../../src/domain/shared/idempotency-keys.ts';
+import { answerErrors, registerArea } from '../../src/http/register-area.ts';
+import { AREAS } from '../../src/http/areas.ts';
+import { acceptBodies } from '../../src/http/json-bodies.ts';
+import { operation } from '../../src/http/operation.ts';
+import { type RepeatRule, requestHash } from '../../src/http/idempotency.ts';
+import { versioned } from '../../src/http/etags.ts';
+import { removeExpired } from '../../src/jobs/delete-expired.ts';
+import { expectProblem } from '../harness/problems.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const DAY = 86_400_000;
+let now = Date.UTC(2027, 2, 1);
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let organization: { id: number; uid: string };
+let admin: TestUser;
+let assessment: { uid: string };
+
+beforeAll(async () => {
+  server = await useSharedServer(() => now);
+  world = worldOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = await world.organization();
+  admin = await world.user({ organization: organization.uid, admin: true });
+  assessment = await world.assessment(organization.uid);
+});
+
+const newKey = () => randomBytes(8).toString('hex');
+const createTag = (key: string | undefined, name: string, who = admin) =>
+  server.request('POST', '/v1/assessment_tags', {
+    token: who.token,
+    body: { name, assessment_id: assessment.uid },
+    headers: key === undefined ? {} : { 'idempotency-key': key },
+  });
+const assetTagsPath = (uid = organization.uid) => `/api/tagging/v1.0/organizations/${uid}/tags`;
+const createAssetTags = (key: string, names: string[], path = assetTagsPath()) =>
+  server.request('POST', path, {
+    token: admin.token,
+    body: { tags: names.map((name) => ({ name })) },
+    headers: { 'idempotency-key': key },
+  });
+const kept = () => server.context.db.read.selectFrom('kept_answers').selectAll().execute();
+const keptOf = async ({ id }: TestUser) => (await kept()).filter((row) => row.user_id === id);
+const tagsNamed = async (name: string) =>
+  (
+    await server.context.db.read
+      .selectFrom('assessment_tags')
+      .select('id')
+      .where('organization_id', '=', organization.id)
+      .where('name', '=', name)
+      .execute()
+  ).length;
+
+describe('A request with an Idempotency-Key', () => {
+  it('is answered again as it was, byte for byte, and does nothing more', async () => {
+    const key = newKey();
+    const first = await createTag(key, 'retest');
+    expect([first.status, first.headers.get('idempotency-replayed')]).toEqual([201, null]);
+    const events = (await world.auditEvents()).length;
+    for (let time = 0; time < 3; time += 1) {
+      const again = await createTag(key, 'retest');
+      expect([again.status, again.text]).toEqual([201, first.text]);
+      expect(again.headers.get('idempotency-replayed')).toBe('true');
+      expect(again.headers.get('etag')).toBe(first.headers.get('etag'));
+      expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
+      expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
+    }
+    expect((await world.auditEvents()).length).toBe(events);
+    expect(await tagsNamed('retest')).toBe(1);
+    // Without the key it is another request.
+    expect((await createTag(undefined, 'retest')).status).toBe(409);
+  });
+
+  it('has the headers of the first answer: those of operation 8 tell of its tags', async () => {
+    const key = newKey();
+    const first = await createAssetTags(key, ['a', 'b']);
+    const again = await createAssetTags(key, ['a', 'b']);
+    expect([again.status, again.text]).toEqual([201, first.text]);
+    for (const name of ['link', 'pagination-limit', 'pagination-total-count', 'pagination-total-pages'])
+      expect([name, again.headers.get(name)]).toEqual([name, first.headers.get(name)]);
+    expect(first.headers.get('pagination-total-count')).toBe('2');
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+  });
+
+  it('is another one for another account, another path and another key', async () => {
+    const key = newKey();
+    await createTag(key, 'mine');
+    const colleague = await world.user({ organization: organization.uid, admin: true });
+    const theirs = await createTag(key, 'theirs', colleague);
+    expect([theirs.status, theirs.headers.get('idempotency-replayed')]).toEqual([201, null]);
+    expect((await createAssetTags(key, ['of another path'])).status).toBe(201);
+    const other = await createTag(newKey(), 'mine');
+    expect([other.status, other.headers.get('idempotency-replayed')]).toEqual([409, null]);
+  });
+
+  it('tells another tenant nothing by its key', async () => {
+    const key = newKey();
+    await createTag(key, 'secret');
+    const elsewhere = await world.organization();
+    const stranger = await world.user({ organization: elsewhere.uid, admin: true });
+    const answer = await createTag(key, 'secret', stranger);
+    expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([404, null]);
+    expect(answer.text).not.toContain(key);
+  });
+
+  it.each([
+    ['body', '/v1/assessment_tags', (body: string) => ` ${body}`],
+    ['query', '/v1/assessment_tags?x=1', (body: string) => body],
+  ])('is a 422 when another %s had the key', async (_what, path, change) => {
+    const key = newKey();
+    const body = JSON.stringify({ name: 'first', assessment_id: assessment.uid });
+    const request = { token: admin.token, raw: body, headers: { 'idempotency-key': key } };
+    expect((await server.request('POST', '/v1/assessment_tags', request)).status).toBe(201);
+    const other = await server.request('POST', path, { ...request, raw: change(body) });
+    expectProblem(server, other, { area: 'v1', status: 422, kind: 'validation-failed' });
+    expect(other.text).not.toContain(key);
+    expect((await server.request('POST', '/v1/assessment_tags', request)).status).toBe(201);
+  });
+
+  it.each([
+    ['', 400],
+    ['x'.repeat(256), 400],
+    ['two words', 400],
+    ['tab\there', 400],
+    ['caf\u00e9', 400],
+    ['x'.repeat(255), 201],
+    ['"quoted"', 201],
+  ])('with the key %j is a %i', async (key, status) => {
+    const answer = await createTag(key, `tag ${newKey()}`);
+    expect(answer.status).toBe(status);
+    if (status === 400) expectProblem(server, answer, { area: 'v1', status, kind: 'invalid-request' });
+  });
+
+  it('is decided anew after a refusal, which is not kept', async () => {
+    const key = newKey();
+    await createTag(undefined, 'taken');
+    expect((await createTag(key, 'taken')).status).toBe(409);
+    expect((await createTag(key, '')).status).toBe(422);
+    expect(await keptOf(admin)).toEqual([]);
+    const done = await createTag(key, 'free');
+    expect([done.status, done.headers.get('idempotency-replayed')]).toEqual([201, null]);
+  });
+
+  it('is refused like any other before its key is looked at', async () => {
+    const key = newKey();
+    await createTag(key, 'tag');
+    const send = (options: object) =>
+      server.request('POST', '/v1/assessment_tags', { headers: { 'idempotency-key': key }, ...options });
+    expect((await send({ raw: '{}' })).status).toBe(401);
+    const narrow = await world.token(admin.id, { scopes: ['tag_or'] });
+    expect((await send({ token: narrow.token, raw: '{}' })).status).toBe(403);
+    const text = { 'idempotency-key': key, 'content-type': 'text/plain' };
+    expect((await send({ token: admin.token, raw: '{}', headers: text })).status).toBe(415);
+    expect((await send({ token: admin.token, raw: '{' })).status).toBe(400);
+  });
+
+  it('is answered again within 24 hours, then not, and in a day it is gone', async () => {
+    const { db } = server.context;
+    const key = newKey();
+    await createTag(key, 'old');
+    now += DAY - 1;
+    expect((await createTag(key, 'old')).headers.get('idempotency-replayed')).toBe('true');
+    now += 1;
+    expect((await createTag(key, 'old')).status).toBe(409);
+    expect((await createTag(key, 'new')).headers.get('idempotency-replayed')).toBeNull();
+    expect((await createTag(key, 'new')).headers.get('idempotency-replayed')).toBe('true');
+    expect(await keptOf(admin)).toHaveLength(1);
+    now += DAY;
+    await removeExpired(db, { idle: DAY, auditDays: null }, now);
+    expect(await keptOf(admin)).toEqual([]);
+  });
+
+  it('is nowhere: not in the log, the database, the metrics or an error', async () => {
+    const key = `secret-key-${newKey()}`;
+    await createTag(key, 'quiet');
+    await createTag(key, 'quiet');
+    const other = await createTag(key, 'loud');
+    const metrics = await server.request('GET', '/metrics');
+    const told = [server.logs(), await kept(), await world.auditEvents(), metrics.text, other.text];
+    expect(JSON.stringify(told)).not.toContain(key);
+  });
+
+  it('goes with the account', async () => {
+    const leaving = await world.user({ organization: organization.uid, admin: true });
+    await createTag(newKey(), 'by who leaves', leaving);
+    expect(await keptOf(leaving)).toHaveLength(1);
+    await server.context.db.write((tx) => tx.deleteFrom('users').where('id', '=', leaving.id).execute());
+    expect(await keptOf(leaving)).toEqual([]);
+  });
+
+  it('is ignored where it means nothing', async () => {
+    const { id } = await world.vulnerability(assessment.uid);
+    const headers = { 'idempotency-key': 'not one of these \u00e9' };
+    const update = { token: admin.token, body: { status_id: 3 }, headers };
+    const answer = await server.request('PATCH', `/v1/vulnerabilities/${id}`, update);
+    expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, null]);
+    expect(await keptOf(admin)).toEqual([]);
+  });
+
+  it('is done once, however often it comes at once', async () => {
+    const key = newKey();
+    const answers = await Promise.all(Array.from({ length: 12 }, () => createTag(key, 'once')));
+    const done = answers.filter(({ status }) => status === 201);
+    expect(done.length).toBeGreaterThan(0);
+    expect(new Set(done.map(({ text }) => text)).size).toBe(1);
+    expect(done.filter(({ headers }) => headers.get('idempotency-replayed') === null)).toHaveLength(1);
+    for (const answer of answers.filter(({ status }) => status !== 201)) {
+      expectProblem(server, answer, { area: 'v1', status: 409, kind: 'conflict' });
+      expect(answer.headers.get('retry-after')).toBe('1');
+    }
+    expect(await tagsNamed('once')).toBe(1);
+  });
+
+  it('keeps large answers small, and gives them again whole', async () => {
+    const key = newKey();
+    const names = Array.from({ length: 1_000 }, (_, index) => `${'large '.repeat(20)}${index}`);
+    const first = await createAssetTags(key, names);
+    const [row] = await keptOf(admin);
+    expect(row).toMatchObject({ compressed: 1, status: 201 });
+    expect(Buffer.byteLength(first.text)).toBeGreaterThan(150_000);
+    expect(row?.body.length).toBeLessThan(60_000);
+    const again = await createAssetTags(key, names);
+    expect(again.text === first.text).toBe(true);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+  });
+});
+
+describe('An operation', () => {
+  const Body = Type.Object({
+    id: Type.Integer(),
+    secret: Type.String({ maxLength: 100 }),
+    made_again: Type.String({ maxLength: 100 }),
+  });
+
+  /** What an operation declares of its repeats, on an app of its own, for an account. */
+  async function appWith(
+    rule: true | RepeatRule,
+    unit: (tx: Transaction) => Promise<void> = async () => undefined,
+    digest?: string,
+  ) {
+    let runs = 0;
+    const app = fastify();
+    app.decorateRequest('bodyText', '');
+    for (const name of ['caller', 'expected', 'repeat', 'change']) app.decorateRequest(name, undefined);
+    acceptBodies(app, 1_000_000);
+    app.addHook('onRequest', async (request) => {
+      request.caller = { ...operatorCaller(request.id), kind: 'user', userId: admin.id };
+    });
+    answerErrors(app, AREAS.assessment, server.context);
+    const declare = () =>
+      operation({
+        id: 'makeThing',
+        number: 58,
+        summary: 'Make a thing',
+        description: 'Makes it.',
+        method: 'POST',
+        path: '/things',
+        access: { scopes: API_SCOPE, schemes: 'bearer' },
+        body: Type.Object({ name: Type.Optional(Type.String({ maxLength: 10 })) }),
+        answers: { 201: { description: 'It.', schema: Body } },
+        versioned: true,
+        repeats: rule,
+        handler: (request) => {
+          const options =
+            digest === undefined ? {} : { hash: requestHash(request).update(digest).digest('base64url') };
+          return request.change(async (tx) => {
+            await unit(tx);
+            runs += 1;
+            const body = { id: runs, secret: `secret ${runs}`, made_again: `first ${runs}` };
+            return versioned(1, body, { location: `/things/${runs}` });
+          }, options);
+        },
+      });
+    registerArea(app, AREAS.assessment, [declare], server.context);
+    await app.ready();
+    const post = (key: string, payload: object = {}, url = '/api/assessment/things') =>
+      app.inject({ method: 'POST', url, headers: { 'idempotency-key': key }, payload });
+    return { post, close: () => app.close(), runs: () => runs };
+  }
+
+  it('gives the Location, the ETag and what was ignored again, and 400 where its area has no 422', async () => {
+    const app = await appWith(true);
+    const first = await app.post('a', { unknown: 1 });
+    const again = await app.post('a', { unknown: 1 });
+    const { clientBaseUrl } = server.context.addresses;
+    expect(first.headers).toMatchObject({
+      location: `${clientBaseUrl}/api/assessment/things/1`,
+      etag: expect.stringMatching(/^"1\./),
+      'assay-ignored': 'unknown',
+    });
+    const { location, etag, 'assay-ignored': ignored } = first.headers;
+    expect(again.headers).toMatchObject({ location, etag, 'assay-ignored': ignored });
+    expect([again.statusCode, again.body, app.runs()]).toEqual([201, first.body, 1]);
+    expect((await app.post('a', { unknown: 2 })).statusCode).toBe(400);
+    await app.close();
+  });
+
+  it('keeps nothing of what is shown once: the repeat is a 409, for good', async () => {
+    const app = await appWith({ withheld: ['secret'] });
+    const first = await app.post('b');
+    expect(first.json()).toMatchObject({ secret: 'secret 1' });
+    const again = await app.post('b');
+    expect([again.statusCode, again.headers['retry-after'], app.runs()]).toEqual([409, undefined, 1]);
+    expect(again.body).not.toContain('secret 1');
+    expect(JSON.stringify(await keptOf(admin))).not.toContain('secret 1');
+    await app.close();
+  });
+
+  it('makes again what it does not keep', async () => {
+    const app = await appWith({
+      withheld: ['made_again'],
+      remake: async ({ id }, caller) => ({ made_again: `again ${String(id)} for ${caller.userId}` }),
+    });
+    const first = await app.post('c');
+    expect(first.json()).toMatchObject({ made_again: 'first 1' });
+    expect((await keptOf(admin))[0]?.body).not.toContain('first 1');
+    const again = await app.post('c');
+    expect(again.body).toBe(first.body.replace('first 1', `again 1 for ${admin.id}`));
+    expect([again.statusCode, again.headers['idempotency-replayed']]).toEqual([201, 'true']);
+    await app.close();
+  });
+
+  it('may say itself what its request was, once it has read it', async () => {
+    const rule = { hashesItself: true } as const;
+    const [app, other] = [await appWith(rule, undefined, 'parts'), await appWith(rule, undefined, 'others')];
+    const first = await app.post('d', { name: 'boundary 1' });
+    const again = await app.post('d', { name: 'boundary 2' });
+    expect([again.statusCode, again.body, app.runs()]).toEqual([201, first.body, 1]);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect((await other.post('d')).statusCode).toBe(400);
+    expect(other.runs()).toBe(0);
+    await app.close();
+    await other.close();
+  });
+
+  it('is refused with 409 while the first request runs, and free again when that fails', async () => {
+    let begun = (): void => undefined;
+    let goOn = (): void => undefined;
+    const hasBegun = new Promise<void>((resolve) => (begun = resolve));
+    const mayGoOn = new Promise<void>((resolve) => (goOn = resolve));
+    const app = await appWith(true, async () => {
+      begun();
+      await mayGoOn;
+      throw new Error('It fails after all.');
+    });
+    const first = app.post('e');
+    await hasBegun;
+    const second = await app.post('e');
+    expect([second.statusCode, second.headers['retry-after']]).toEqual([409, '1']);
+    goOn();
+    expect((await first).statusCode).toBe(500);
+    expect((await app.post('e')).statusCode).toBe(500);
+    await app.close();
+  });
+
+  it('is refused while another instance answers the first, whose lock ends with its unit of work', async () => {
+    const { db } = server.context;
+    const app = await appWith(true);
+    const id = repeatId({ userId: admin.id, method: 'POST', path: '/api/assessment/things', key: 'f' });
+    if (db.engine === 'postgres') {
+      await db.write(async (tx) => {
+        expect(await lockRepeat(tx, id)).toBe(true);
+        const refused = await app.post('f');
+        expect([refused.statusCode, refused.headers['retry-after']]).toEqual([409, '1']);
+      });
+      await expect(
+        db.write(async (tx) => {
+          await lockRepeat(tx, id);
+          throw new Error('The instance dies.');
+        }),
+      ).rejects.toThrow('dies');
+    }
+    expect((await app.post('f')).statusCode).toBe(201);
+    await app.close();
+  });
+
+  it('answers again what another instance answered between the look and the change', async () => {
+    const [one, other] = [await appWith(true), await appWith(true)];
+    // Each instance knows only its own requests, so the database decides.
+    const answers = await Promise.all([one.post('g'), other.post('g'), one.post('g'), other.post('g')]);
+    expect(one.runs() + other.runs()).toBe(1);
+    const done = answers.filter(({ statusCode }) => statusCode === 201);
+    expect(new Set(done.map(({ body }) => body)).size).toBe(1);
+    expect(answers.every(({ statusCode }) => [201, 409].includes(statusCode))).toBe(true);
+    await one.close();
+    await other.close();
+  });
+});

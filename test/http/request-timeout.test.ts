@@ -1,0 +1,41 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import fastify from 'fastify';
+import { expect, it, vi } from 'vitest';
+import { enforceDeadline } from '../../src/http/request-timeout.ts';
+import { toProblem } from '../../src/http/problems.ts';
+
+it('answers what takes too long with 503, once, and leaves the rest alone', async () => {
+  const app = fastify();
+  enforceDeadline(app, 40);
+  app.setErrorHandler(async (error, _request, reply) => reply.code(toProblem(error).status).send());
+  let finish: () => void = () => undefined;
+  const endless = new Promise<void>((resolve) => (finish = resolve));
+  const access = { config: { operation: 'test', access: 'unlimited' } } as const;
+  app.get('/slow', access, async () => {
+    await endless;
+    return 'too late';
+  });
+  app.get('/fast', access, async () => 'in time');
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+  const [slow, fast] = await Promise.all([fetch(`${origin}/slow`), fetch(`${origin}/fast`)]);
+  expect([slow.status, fast.status, await fast.text()]).toEqual([503, 200, 'in time']);
+  finish();
+  await delay(0);
+  expect((await fetch(`${origin}/fast`)).status).toBe(200);
+  await app.close();
+});
+
+it('leaves nothing behind of a request that has no connection', async () => {
+  const app = fastify();
+  enforceDeadline(app, 40);
+  app.post('/here', { config: { operation: 'test', access: 'unlimited' } }, async () => 'done');
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  try {
+    const { statusCode } = await app.inject({ method: 'POST', url: '/here', payload: { a: 1 } });
+    expect(statusCode).toBe(200);
+    expect(() => vi.advanceTimersByTime(100)).not.toThrow();
+  } finally {
+    vi.useRealTimers();
+  }
+  await app.close();
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { recogniseReport, sampleOf } from '../../src/importers/detect-format.ts';
+import { FIRST, inChunks } from './reports.ts';
+
+const sample = (text: string | Uint8Array, size?: number) => sampleOf(() => inChunks(text, size));
+
+describe('a sample of a report', () => {
+  it('tells the root of XML', async () => {
+    const text =
+      '\uFEFF<?xml version="1.0"?>\n<!-- <no/> -->\n<!DOCTYPE a [<!ELEMENT b ANY>]>\n<x:a xmlns:x="u" b="1"><c';
+    for (const size of [1, 65_536]) {
+      expect(await sample(text, size)).toEqual({
+        text: text.slice(1),
+        root: { name: 'a', attributes: { 'xmlns:x': 'u', b: '1' } },
+        lines: false,
+      });
+    }
+    expect((await sample('<a')).root).toBeUndefined();
+  });
+
+  it.each<[string, unknown, boolean]>([
+    ['{"a":[1,"}"]}', { a: [1, '}'] }, false],
+    ['{"a":1}\n{"b":2}', { a: 1 }, true],
+    ['{"a":1}\n\n', { a: 1 }, false],
+    ['{"a":1,"b":[{"c":2,"d":"cut', { a: 1, b: [{ c: 2 }] }, false],
+    ['[{"a":1},{"b"', [{ a: 1 }, {}], false],
+    ['[', [], false],
+    ['{"a" 1}', undefined, false],
+    ['[{"a":1},\n]', [{ a: 1 }], false],
+    ['"text"', undefined, false],
+    ['['.repeat(10_000), undefined, false],
+  ])('tells the first value of %j', async (text, json, lines) => {
+    const found = await sample(text);
+    expect(found.lines).toBe(lines);
+    if (!text.startsWith('[[')) expect(found.json).toEqual(json);
+  });
+
+  it('is no more than a MiB', async () => {
+    const found = await sample(`{"a":1,"b":["${'é'.repeat(1_000_000)}"]}`);
+    expect(found.json).toEqual({ a: 1, b: [] });
+    expect(found.text.length).toBeLessThan(600_000);
+  });
+});
+
+describe('a report', () => {
+  it('is known by what stands in it', async () => {
+    expect((await recogniseReport(() => inChunks(FIRST)))?.name).toBe('nmap');
+    for (const text of ['plain text', '<html/>', '{"a":1}', '\0\0\0']) {
+      expect(await recogniseReport(() => inChunks(text))).toBeUndefined();
+    }
+  });
+
+  it('of nothing is refused', async () => {
+    await expect(recogniseReport(() => inChunks(''))).rejects.toThrow(/empty/);
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import {
+  assetOf,
+  coverageOf,
+  identityOf,
+  locationOfTarget,
+  originOf,
+  placeOf,
+  stableUrl,
+  targetNamed,
+} from '../../src/importers/finding-identity.ts';
+import type { ReportedFinding } from '../../src/importers/report.ts';
+
+const finding = (more: Partial<ReportedFinding>): ReportedFinding => ({
+  rule: 'R1',
+  title: 'A title',
+  severity: 'High',
+  ...more,
+});
+const identity = (more: Partial<ReportedFinding>, source = 'zap') => identityOf(finding(more), source);
+
+describe('the asset of a finding', () => {
+  it.each([
+    [{ url: 'https://Example.com:443/a?b#c' }, { type: 'webapp', location: 'https://example.com/' }],
+    [{ url: 'https://example.com:8443/a' }, { type: 'webapp', location: 'https://example.com:8443/' }],
+    [{ url: 'http://[2001:DB8::1]:80/' }, { type: 'webapp', location: 'http://[2001:db8::1]/' }],
+    [{ url: 'http://user:pass@example.com' }, { type: 'webapp', location: 'http://example.com/' }],
+    [{ host: '2001:DB8:0::1' }, { type: 'host', location: '2001:db8::1' }],
+    [{ host: '[fe80::1%eth0]' }, { type: 'host', location: 'fe80::1' }],
+    [{ host: 'WWW.Example.com.' }, { type: 'host', location: 'www.example.com' }],
+    [{ host: 'no host' }, undefined],
+    [{ url: 'ftp://example.com/' }, undefined],
+    [{ url: 'not a url' }, undefined],
+    [{ artifact: 'image:latest', path: 'a' }, undefined],
+    [undefined, undefined],
+  ])('of %j is %j', (target, asset) => {
+    expect(assetOf(target)).toEqual(asset);
+  });
+});
+
+describe('the identity of a finding', () => {
+  it('is of source, rule, asset and place, and of nothing else', () => {
+    const target = { host: '192.0.2.1', port: 443 };
+    const one = identity({ target });
+    expect(one).toMatch(/^[\w-]{22}$/);
+    const same = { title: 'Another', severity: 'Low', description: 'x', evidence: ['y'], seenAt: 5 } as const;
+    expect(identity({ target: { ...target, protocol: 'tcp' }, ...same })).toBe(one);
+    const others = [
+      identity({ target }, 'burp'),
+      identity({ target, rule: 'R2' }),
+      identity({ target: { ...target, port: 80 } }),
+      identity({ target: { ...target, protocol: 'udp' } }),
+      identity({ target: { host: '192.0.2.1' } }),
+      identity({ target: { host: '192.0.2.2', port: 443 } }),
+      identity({ target, place: 'x' }),
+      identity({ target: { url: 'https://192.0.2.1/' } }),
+      identity({ target: undefined }),
+    ];
+    expect(new Set([one, ...others]).size).toBe(10);
+  });
+
+  it('of instances on one site is one', () => {
+    const at = (url: string) => identity({ target: { url } });
+    expect(at('https://example.com/a?sid=1')).toBe(at('https://EXAMPLE.com:443/b#x'));
+    expect(at('https://example.com/')).not.toBe(at('http://example.com/'));
+  });
+
+  it('is the fingerprint where there is one', () => {
+    const one = identity({ fingerprint: 'f', target: { host: '192.0.2.1' } });
+    expect(identity({ fingerprint: 'f', target: { host: '192.0.2.2' }, rule: 'R2' })).toBe(one);
+    expect(identity({ fingerprint: 'g' })).not.toBe(one);
+    expect(identity({ fingerprint: 'f' }, 'other')).not.toBe(one);
+  });
+
+  it('holds no place of one part for one of two', () => {
+    const at = (path: string, name: string) => identity({ target: { artifact: 'x', path, package: name } });
+    expect(at('a', 'b')).not.toBe(at('a,b', ''));
+    expect(placeOf({ target: { url: 'https://example.com/a' } })).toBe('');
+  });
+});
+
+it('what covers a finding is its site, host or artifact', () => {
+  expect(coverageOf({ url: 'https://192.0.2.1:8443/a' })).toEqual({
+    coverKey: 'site:https://192.0.2.1:8443/',
+    coverHost: '192.0.2.1',
+  });
+  expect(coverageOf({ url: 'http://[2001:db8::1]/' }).coverHost).toBe('2001:db8::1');
+  expect(coverageOf({ host: 'Example.com', port: 1 })).toEqual({
+    coverKey: 'host:example.com',
+    coverHost: 'example.com',
+  });
+  expect(coverageOf({ artifact: 'Image' })).toEqual({ coverKey: 'artifact:Image', coverHost: '' });
+  expect(coverageOf({ host: 'a b' })).toEqual({ coverKey: '', coverHost: '' });
+  expect(coverageOf(undefined)).toEqual({ coverKey: '', coverHost: '' });
+});
+
+it('a target is named by a URL, an address or a host name', () => {
+  expect(targetNamed(' https://example.com/a ')).toEqual({ url: 'https://example.com/a' });
+  expect(targetNamed('Example.com.')).toEqual({ host: 'example.com' });
+  expect(targetNamed('2001:DB8::1')).toEqual({ host: '2001:db8::1' });
+  expect(targetNamed('192.0.2.0/24')).toBeUndefined();
+  expect(targetNamed('https://')).toBeUndefined();
+});
+
+it('a location is made of a target', () => {
+  expect(locationOfTarget({ host: '192.0.2.1', port: 53, protocol: 'udp' })).toEqual({
+    type: 'ip',
+    value: '192.0.2.1:53',
+    address: '192.0.2.1',
+    port: 53,
+    protocol: 'udp',
+  });
+  expect(locationOfTarget({ artifact: 'image', path: 'a/b' })).toEqual({ type: 'file', value: 'image: a/b' });
+});
+
+it.each([
+  ['HTTP://Example.com:80/a?b=2&a=1#x', 'http://example.com/a?a=1&b=2'],
+  ['https://u:p@example.com/a;jsessionid=ABC/b?PHPSESSID=1&q=2&csrf_token=3', 'https://example.com/a/b?q=2'],
+  ['https://example.com/?nonce=1', 'https://example.com/'],
+  ['not a url', 'not a url'],
+])('a URL %s is the same in every scan as %s', (url, stable) => {
+  expect(stableUrl(url)).toBe(stable);
+  expect(originOf('not a url')).toBeUndefined();
+});

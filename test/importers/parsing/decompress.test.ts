@@ -1,0 +1,116 @@
+import { execFileSync } from 'node:child_process';
+import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { unpack } from '../../../src/importers/parsing/decompress.ts';
+import { ReportError } from '../../../src/importers/report.ts';
+import { inChunks } from '../reports.ts';
+
+async function unpacked(bytes: Uint8Array, { size = 1_000, known = true } = {}) {
+  const parts: Uint8Array[] = [];
+  let error: string | undefined;
+  try {
+    const source = unpack(() => inChunks(bytes, size), known ? bytes.length : undefined);
+    for await (const chunk of source()) parts.push(chunk.slice());
+  } catch (caught) {
+    if (!(caught instanceof ReportError)) throw caught;
+    error = caught.message;
+  }
+  return { text: Buffer.concat(parts).toString('latin1'), error };
+}
+
+const textOf = (numbers: number) =>
+  Array.from({ length: numbers }, (_, index) => `${(index * 7_919) % 10_007}`).join(' ');
+/** More than is unpacked at a time. */
+const TEXT = textOf(20_000);
+/** For what comes in many chunks. */
+const SHORT_TEXT = textOf(2_000);
+
+/** @param described whether sizes stand behind the data, as a tool writes them that streams */
+function entry(name: string, contents: string, { described = false, method = 8, flags = 0 } = {}): Buffer {
+  const data = Buffer.from(contents);
+  const packed = method === 8 ? deflateRawSync(data) : data;
+  const header = Buffer.alloc(30);
+  header.writeUInt32LE(0x04034b50, 0);
+  header.writeUInt16LE(flags | (described ? 8 : 0), 6);
+  header.writeUInt16LE(method, 8);
+  header.writeUInt16LE(Buffer.byteLength(name), 26);
+  const sizes = Buffer.alloc(12);
+  sizes.writeUInt32LE(crc32(data), 0);
+  sizes.writeUInt32LE(packed.length, 4);
+  sizes.writeUInt32LE(data.length, 8);
+  if (!described) sizes.copy(header, 14);
+  const descriptor = Buffer.concat([Buffer.from('PK\x07\x08', 'latin1'), sizes]);
+  return Buffer.concat([header, Buffer.from(name), packed, described ? descriptor : Buffer.alloc(0)]);
+}
+
+const DIRECTORY = Buffer.concat([Buffer.from('PK\x01\x02', 'latin1'), Buffer.alloc(60)]);
+const zip = (...entries: Buffer[]) => Buffer.concat([...entries, DIRECTORY]);
+
+describe('a report that is packed', () => {
+  it.each<[string, (text: string) => Uint8Array]>([
+    ['not at all', (text) => Buffer.from(text)],
+    ['with gzip', (text) => gzipSync(text)],
+    [
+      'with gzip, in members',
+      (text) => {
+        const most = Math.floor(text.length * 0.7);
+        return Buffer.concat([gzipSync(text.slice(0, most)), gzipSync(text.slice(most))]);
+      },
+    ],
+    ['with zip', (text) => zip(entry('a.json', text))],
+    ['with zip, stored', (text) => zip(entry('a.json', text, { method: 0 }))],
+    ['with zip, as a stream', (text) => zip(entry('a.json', text, { described: true }))],
+    [
+      'with zip, beside what a file manager adds',
+      (text) =>
+        zip(
+          entry('a/', '', { method: 0 }),
+          entry('a/b', text, { described: true }),
+          entry('__MACOSX/a', 'x'),
+        ),
+    ],
+    ['by the program zip', (text) => execFileSync('zip', ['-q', '-', '-'], { input: text })],
+  ])('%s comes as it was', async (_how, pack) => {
+    expect(await unpacked(pack(SHORT_TEXT), { size: 1 })).toEqual({ text: SHORT_TEXT });
+    const packed = pack(TEXT);
+    for (const size of [999, 1_000_000]) expect(await unpacked(packed, { size })).toEqual({ text: TEXT });
+    expect(await unpacked(packed, { known: false })).toEqual({ text: TEXT });
+  });
+
+  it.each<[string, () => Uint8Array, RegExp]>([
+    ['gzip that is cut', () => gzipSync(TEXT).subarray(0, -200), /ends too early/],
+    ['gzip that is cut in its end', () => gzipSync(TEXT).subarray(0, -4), /ends too early/],
+    ['gzip of another sum', () => gzipSync(TEXT).fill(0, gzipSync(TEXT).length - 8), /damaged/],
+    ['a zip that is cut', () => zip(entry('a', TEXT)).subarray(0, 20_000), /ends too early/],
+    ['a zip of two', () => zip(entry('a', TEXT), entry('b', TEXT)), /more than one/],
+    [
+      'a zip of two that were streamed',
+      () => zip(entry('a', TEXT, { described: true }), entry('b', '')),
+      /more than one/,
+    ],
+  ])('%s gives what there is, and an error', async (_what, packed, message) => {
+    const { text, error } = await unpacked(packed());
+    expect(error).toMatch(message);
+    expect(TEXT.startsWith(text)).toBe(true);
+    expect(text.length).toBeGreaterThan(30_000);
+  });
+
+  it.each<[string, () => Uint8Array, RegExp]>([
+    ['a zip of nothing', () => zip(entry('a/', '', { method: 0 })), /holds no file/],
+    ['an encrypted zip', () => zip(entry('a', TEXT, { flags: 1 })), /encrypted/],
+    ['a zip packed otherwise', () => zip(entry('a', TEXT, { method: 12 })), /not read/],
+    ['a gzip of nothing but its mark', () => Buffer.from([0x1f, 0x8b]), /ends too early/],
+  ])('%s gives an error', async (_what, packed, message) => {
+    expect((await unpacked(packed())).error).toMatch(message);
+  });
+
+  it('may not unpack to more than 200 times its size', async () => {
+    // More than may be unpacked before the ratio counts where the size is not known.
+    const bomb = gzipSync(Buffer.alloc(70 * 1024 * 1024));
+    const { text, error } = await unpacked(bomb);
+    expect(error).toMatch(/200 times/);
+    expect(text.length).toBeLessThanOrEqual(bomb.length * 200);
+    expect((await unpacked(bomb, { known: false })).error).toMatch(/200 times/);
+    expect((await unpacked(zip(entry('a', '\0'.repeat(10_000_000))))).error).toMatch(/200 times/);
+  });
+});

@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import { readJsonLines } from '../../../src/importers/parsing/json-lines.ts';
+import { type JsonPiecesOptions, readJsonPieces } from '../../../src/importers/parsing/json-stream.ts';
+import { ReportError } from '../../../src/importers/report.ts';
+import { inChunks } from '../reports.ts';
+
+async function pieces(
+  bytes: string | Uint8Array,
+  paths: string[],
+  { size = 65_536, ...options }: JsonPiecesOptions & { size?: number } = {},
+) {
+  const found: { path: string; keys: string; value: unknown; offset: number }[] = [];
+  let error: ReportError | undefined;
+  try {
+    for await (const piece of readJsonPieces(inChunks(bytes, size), paths, options)) {
+      found.push({ ...piece, keys: piece.keys.join('.') });
+    }
+  } catch (caught) {
+    if (!(caught instanceof ReportError)) throw caught;
+    error = caught;
+  }
+  return { found, error };
+}
+
+const SARIF = JSON.stringify({
+  version: '2.1.0',
+  other: [{ results: [1] }, 'a "quoted" \\ text', { deep: { deeper: [null, true, -1.5e3] } }],
+  runs: [
+    { results: [{ id: 1 }, { id: 2 }], tool: { name: 'a', rules: [{}] } },
+    { tool: { name: 'é' }, results: [{ id: 3, text: 'x]}"\\' }] },
+    { results: [] },
+  ],
+  version2: 1,
+});
+
+describe('pieces of JSON', () => {
+  it('come from the paths, whatever else there is and whatever the chunks', async () => {
+    const whole = await pieces(SARIF, ['runs.*.tool', 'runs.*.results.*', 'version']);
+    expect(whole.error).toBeUndefined();
+    expect(whole.found.map(({ path, keys, value }) => [path, keys, value])).toEqual([
+      ['version', 'version', '2.1.0'],
+      ['runs.*.results.*', 'runs.0.results.0', { id: 1 }],
+      ['runs.*.results.*', 'runs.0.results.1', { id: 2 }],
+      ['runs.*.tool', 'runs.0.tool', { name: 'a', rules: [{}] }],
+      ['runs.*.tool', 'runs.1.tool', { name: 'é' }],
+      ['runs.*.results.*', 'runs.1.results.0', { id: 3, text: 'x]}"\\' }],
+    ]);
+    for (const { offset, value } of whole.found) {
+      expect(Buffer.from(SARIF).subarray(offset).toString().startsWith(JSON.stringify(value))).toBe(true);
+    }
+    for (const size of [1, 2, 7]) {
+      expect(await pieces(SARIF, ['runs.*.tool', 'runs.*.results.*', 'version'], { size })).toEqual(whole);
+    }
+  });
+
+  it('may be words, numbers and the whole document', async () => {
+    const at = async (text: string, path: string) => (await pieces(text, [path])).found.map((p) => p.value);
+    expect(await at('[1,-2.5e1,true,null,"x",[],{}]', '*')).toEqual([1, -25, true, null, 'x', [], {}]);
+    expect(await at(' {"a" : 17 } ', 'a')).toEqual([17]);
+    expect(await at('{"a":{"b":1}}', '')).toEqual([{ a: { b: 1 } }]);
+    expect(await at('12', '')).toEqual([12]);
+    expect(await at('{"a\\u0062":{"*":5}}', 'ab.*')).toEqual([5]);
+  });
+
+  it.each<[string, string | Uint8Array, number, RegExp, number]>([
+    ['nothing', '', 0, /empty/, 0],
+    ['spaces', ' \n ', 0, /empty/, 3],
+    ['no JSON', '[1,x]', 1, /no JSON/, 3],
+    ['a cut', '[{"a":1},{"b"', 1, /ends too early/, 13],
+    ['a cut in a word', '[1,tru', 1, /no JSON|too early/, 3],
+    ['a cut outside of pieces', '[1,2', 1, /too early/, 4],
+    ['a wrong end', '[1}', 1, /end was expected/, 2],
+    ['a comma too many', '[1,]', 1, /value was expected/, 3],
+    ['two documents', '[1] [2]', 1, /more follows/, 4],
+    ['a broken piece', '[{"a":1},{"a" 1}]', 1, /no JSON/, 9],
+    ['an unquoted name', '[{"a":1},{b:1}]', 1, /no JSON/, 9],
+    ['half a pair of brackets', '[{"a":[}]}]', 0, /no JSON/, 1],
+    ['a report that is packed', Buffer.from([0x1f, 0x8b, 8, 0]), 0, /no JSON/, 0],
+  ])('end with an error at %s', async (_what, bytes, count, message, offset) => {
+    for (const size of [1, 65_536]) {
+      const { found, error } = await pieces(bytes, ['*'], { size });
+      expect(error?.message).toMatch(message);
+      expect(found).toHaveLength(count);
+      if (!/too early/.test(error?.message ?? '')) expect(error?.place).toEqual({ offset });
+    }
+  });
+
+  it('are bounded in size, depth and members, and what is passed over only in depth', async () => {
+    const long = 'x'.repeat(17 * 1024 * 1024);
+    expect((await pieces(`["${long}"]`, ['*'])).error?.message).toMatch(/more than 16 MiB/);
+    expect(await pieces(`{"a":"${long}","b":1}`, ['b'])).toMatchObject({ found: [{ value: 1 }] });
+    expect((await pieces(`{"${long}":1}`, ['b'])).error?.message).toMatch(/more than 65536 bytes/);
+    expect((await pieces(`[${'1'.repeat(5_000)}]`, ['b'])).error?.message).toMatch(/more than 1024 bytes/);
+    expect((await pieces(`[[${'1,'.repeat(1_000_001)}1]]`, ['*'])).error?.message).toMatch(/members/);
+    for (const path of ['*', 'b']) {
+      expect((await pieces('['.repeat(199) + ']'.repeat(199), [path])).error).toBeUndefined();
+      expect((await pieces('['.repeat(10_000), [path])).error?.message).toMatch(/200 deep/);
+    }
+  });
+
+  it('may have commas at the end where that is asked for', async () => {
+    const { found, error } = await pieces('[{"a":1},\n{"a":[2]},\n]', ['*'], { trailingCommas: true });
+    expect(error).toBeUndefined();
+    expect(found).toHaveLength(2);
+    expect((await pieces('{"a":1,}', ['a'], { trailingCommas: true })).error).toBeUndefined();
+    expect((await pieces('[,1]', ['*'], { trailingCommas: true })).error?.message).toMatch(
+      /value was expected/,
+    );
+  });
+
+  it('are text whatever the bytes are', async () => {
+    const wrong = Buffer.from([0x5b, 0x22, 0xff, 0x41, 0x22, 0x5d]);
+    expect((await pieces(wrong, ['*'])).found[0]?.value).toBe('\uFFFDA');
+    expect((await pieces('["\\ud800x\\ud83d\\ude00"]', ['*'])).found[0]?.value).toBe('\uFFFDx😀');
+    for (const size of [1, 3, 65_536]) {
+      const little = Buffer.from('\uFEFF[{"a":"é😀"}]', 'utf16le');
+      expect((await pieces(little, ['*.a'], { size })).found[0]?.value).toBe('é😀');
+      expect((await pieces(Buffer.from(little).swap16(), ['*.a'], { size })).found[0]?.value).toBe('é😀');
+      expect((await pieces('\uFEFF[{"a":"é"}]', ['*.a'], { size })).found[0]?.value).toBe('é');
+    }
+  });
+
+  it('of documents made at random are what JSON.parse finds', async () => {
+    let seed = 7;
+    const random = (below: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return seed % below;
+    };
+    const made = (depth: number): unknown => {
+      const kind = random(depth > 4 ? 4 : 6);
+      if (kind === 0) return random(1_000) / 7;
+      if (kind === 1) return '"\\]}{[,:é😀\n'.slice(random(6));
+      if (kind === 2) return null;
+      if (kind === 3) return random(2) === 0;
+      const members = Array.from({ length: random(5) }, () => made(depth + 1));
+      return kind === 4 ? members : Object.fromEntries(members.map((member, at) => [`k"${at}`, member]));
+    };
+    for (let round = 0; round < 200; round += 1) {
+      const document = Array.from({ length: random(4) + 1 }, () => made(0));
+      const text = JSON.stringify(document, null, random(3));
+      const { found, error } = await pieces(text, ['*'], { size: random(9) + 1 });
+      expect(error).toBeUndefined();
+      expect(found.map(({ value }) => value)).toEqual(document);
+    }
+  });
+});
+
+describe('lines of JSON', () => {
+  const lines = async (bytes: string | Uint8Array, size = 65_536) => {
+    const found = [];
+    for await (const group of readJsonLines(inChunks(bytes, size))) found.push(...group);
+    return found;
+  };
+
+  it('are read one by one, and a wrong one is told', async () => {
+    for (const size of [1, 5, 65_536]) {
+      expect(await lines('\uFEFF{"a":1}\r\n\n{"a":\n"é"\n[1]', size)).toEqual([
+        { value: { a: 1 }, line: 1 },
+        { fault: 'a line that is no JSON', line: 3 },
+        { value: 'é', line: 4 },
+        { value: [1], line: 5 },
+      ]);
+    }
+    expect(await lines('')).toEqual([]);
+  });
+
+  it('are bounded', async () => {
+    const long = `"${'x'.repeat(17 * 1024 * 1024)}"`;
+    const deep = '['.repeat(10_000);
+    const wide = `[${'1,'.repeat(1_000_001)}1]`;
+    const quoted = JSON.stringify({ text: '[[["\\'.repeat(100_000) });
+    expect(await lines(`${long}\n${deep}\n${wide}\n${quoted}\n1`)).toEqual([
+      { fault: 'a line of more than 16 MiB', line: 1 },
+      { fault: 'a line that is nested more than 200 deep', line: 2 },
+      { fault: 'a line of more than 1000000 members', line: 3 },
+      { value: JSON.parse(quoted), line: 4 },
+      { value: 1, line: 5 },
+    ]);
+  });
+});

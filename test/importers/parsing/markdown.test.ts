@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { delimiterOf, readCsvRows } from '../../../src/importers/parsing/csv-stream.ts';
+import { bestCvss, severityOf, severityOfScore } from '../../../src/importers/parsing/severity-and-cvss.ts';
+import { cvesIn, cwesIn, fenced, markdownOf, plainOf } from '../../../src/importers/parsing/markdown.ts';
+import { timeOf } from '../../../src/importers/parsing/parse-time.ts';
+import { ReportError } from '../../../src/importers/report.ts';
+import { inChunks } from '../reports.ts';
+
+describe('HTML as Markdown', () => {
+  it.each([
+    ['<p>One</p><p>Two<br/>three</p>', 'One\n\nTwo\nthree'],
+    ['<ul><li>a</li><li>b<ol><li>c</li><li>d</li></ol></li></ul>', '- a\n- b\n\n  1. c\n  2. d'],
+    ['<b>bold</b> <i>it</i> <code>x</code>', '**bold** *it* `x`'],
+    ['<a href="https://example.com/a?b=1&amp;c=2">here</a>', '[here](https://example.com/a?b=1&c=2)'],
+    ['<a href="javascript:alert(1)">here</a> <a href=\'data:x\'>b</a>', 'here b'],
+    ['<script>alert(1)</script>x<style>y</style><!-- c -->z', 'xz'],
+    ['<pre>a  &lt;b&gt;\n c</pre>after', '```\na  <b>\n c\n```\n\nafter'],
+    ['a &lt;script&gt; *b* [c](d) _e_ `f`', 'a &lt;script> \\*b\\* \\[c\\](d) \\_e\\_ \\`f\\`'],
+    ['&eacute;&#233;&#xe9;&nope;&#xD800;', 'ééé&nope;\uFFFD'],
+    ['5 < 6 and 7 > 6', '5 &lt; 6 and 7 > 6'],
+    ['  plain \n text ', 'plain text'],
+    ['<h2>Head</h2>text', '## Head\n\ntext'],
+    ['<p>unclosed <b>never', 'unclosed **never'],
+  ])('%s', (html, markdown) => {
+    expect(markdownOf(html)).toBe(markdown);
+  });
+
+  it.each(['<', '<a ', '<!', '<!--', '&', '<b><i>', '<div>', '<ul><li>', '<p></p>', ' \t', '<pre>', '<?'])(
+    'takes %j again and again in no time',
+    (part) => {
+      const started = performance.now();
+      markdownOf(part.repeat(200_000 / part.length));
+      expect(performance.now() - started).toBeLessThan(500);
+    },
+  );
+});
+
+it('a text is shown as it is', () => {
+  expect(plainOf('# a\r\n- b *c*\n1. d <e>')).toBe('\\# a\n\\- b \\*c\\*\n1\\. d &lt;e>');
+  expect(fenced('a\r\nb\n')).toBe('```\na\nb\n```');
+  expect(fenced('x ```` y')).toBe('`````\nx ```` y\n`````');
+});
+
+it('identifiers are found in texts', () => {
+  expect(cvesIn('cve-2021-44228, CVE-2021-44228 (CVE-2014-0160); CVE-21-1 XCVE-2020-1234')).toEqual([
+    'CVE-2021-44228',
+    'CVE-2014-0160',
+  ]);
+  expect(cwesIn('CWE-79 cwe:89 CWE 079, CWE-ID 22 CWE')).toEqual(['CWE-79', 'CWE-89', 'CWE-22']);
+});
+
+describe('a time', () => {
+  const seconds = Date.UTC(2023, 0, 2, 15, 4, 5);
+  it.each<[unknown, number | undefined]>([
+    ['2023-01-02T15:04:05Z', seconds],
+    ['2023-01-02 15:04:05', seconds],
+    ['2023-01-02T15:04:05.123456789+02:00', seconds - 7_200_000 + 123],
+    ['2023-01-02T10:04:05-0500', seconds],
+    ['2023-01-02', Date.UTC(2023, 0, 2)],
+    ['Mon, 02 Jan 2023 15:04:05 GMT', seconds],
+    ['Mon, 2 Jan 2023 15:04:05', seconds],
+    ['2 Jan 2023 16:04:05 +0100', seconds],
+    ['Mon Jan  2 15:04:05 2023', seconds],
+    ['Mon Jan  2 15:04:05 2023 UTC', seconds],
+    ['Mon Jan 2 15:04:05 UTC 2023', seconds],
+    [seconds / 1_000, seconds],
+    [String(seconds / 1_000), seconds],
+    [seconds, seconds],
+    ['1600-01-01T00:00:00Z', undefined],
+    [0, undefined],
+    ['2023-02-30', undefined],
+    ['9999-12-31T23:59:59Z', 253_402_300_799_000],
+    ['99999-01-01', undefined],
+    ['yesterday', undefined],
+    ['', undefined],
+    [null, undefined],
+    [Number.NaN, undefined],
+    [Number.POSITIVE_INFINITY, undefined],
+  ])('%j is %j', (text, time) => {
+    expect(timeOf(text)).toBe(time);
+  });
+
+  it('may be bounded', () => {
+    expect(timeOf(seconds, seconds)).toBe(seconds);
+    expect(timeOf(seconds, seconds - 1)).toBeUndefined();
+  });
+});
+
+describe('a severity', () => {
+  it('is of a word or a score', () => {
+    expect(severityOf(' HIGH ')).toBe('High');
+    expect(severityOf('moderate')).toBe('Medium');
+    expect(severityOf('toString')).toBeUndefined();
+    expect(severityOf(3)).toBeUndefined();
+    expect([0, 0.1, 3.9, 4, 6.9, 7, 8.9, 9, 10].map(severityOfScore)).toEqual([
+      'Informational',
+      'Low',
+      'Low',
+      'Medium',
+      'Medium',
+      'High',
+      'High',
+      'Critical',
+      'Critical',
+    ]);
+  });
+});
+
+describe('of several scores of CVSS', () => {
+  const V31 = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H';
+  const V30 = 'CVSS:3.0/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H';
+  const V40 = 'CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:L/VI:N/VA:N/SC:N/SI:N/SA:N';
+  const V2 = 'AV:N/AC:L/Au:N/C:P/I:P/A:P';
+  it.each([
+    [[{ vector: V30 }, { vector: V31 }], { cvssScore: 9.8, cvssVector: V31 }],
+    [[{ vector: V31 }, { vector: V40 }], { cvssScore: 6.9, cvssVector: V40 }],
+    [[{ vector: V2, score: 7.5 }], { cvssScore: 7.5 }],
+    [[{ vector: V2, score: 10 }, { score: '5.3' }], { cvssScore: 5.3 }],
+    [[{ score: 9 }, { vector: V30, score: 1 }], { cvssScore: 9.8, cvssVector: V30 }],
+    [[{ score: 5, version: '4.0' }, { vector: V31 }], { cvssScore: 5 }],
+    [
+      [
+        { score: 5, version: '2.0' },
+        { score: 3, version: 'CVSSv3' },
+      ],
+      { cvssScore: 3 },
+    ],
+    [[{ score: 11 }, { score: -1 }, { score: '' }, { score: 'x' }, { vector: 'CVSS:3.1/AV:N' }], {}],
+    [[], {}],
+  ])('%j the best is %j', (claims, best) => {
+    expect(bestCvss(claims)).toEqual(best);
+  });
+});
+
+describe('rows of CSV', () => {
+  async function rows(bytes: string | Uint8Array, size = 65_536) {
+    const found = [];
+    let error: ReportError | undefined;
+    try {
+      for await (const row of readCsvRows(inChunks(bytes, size))) found.push(row);
+    } catch (caught) {
+      if (!(caught instanceof ReportError)) throw caught;
+      error = caught;
+    }
+    return { found, error };
+  }
+
+  it('are read by their columns', async () => {
+    const text = '\uFEFFname, note,name\r\n"a ""b"", c","two\r\nlines",x\r\n\r\nshort\n1,2,3,4\n"",d"e,é';
+    for (const size of [1, 2, 65_536]) {
+      expect(await rows(text, size)).toEqual({
+        found: [
+          { row: { name: 'a "b", c', note: 'two\r\nlines', 'name 2': 'x' }, line: 3 },
+          { row: { name: 'short', note: '', 'name 2': '' }, line: 5 },
+          { fault: 'a row of more columns than the first', line: 6 },
+          { row: { name: '', note: 'd"e', 'name 2': 'é' }, line: 7 },
+        ],
+        error: undefined,
+      });
+    }
+  });
+
+  it('are parted by what parts the first', async () => {
+    expect(['a,b;c', 'a;b;c,d', 'a\tb', '"a,b";c', 'a'].map(delimiterOf)).toEqual([',', ';', '\t', ';', ',']);
+    expect((await rows('a;b\n1,5;2')).found).toEqual([{ row: { a: '1,5', b: '2' }, line: 2 }]);
+  });
+
+  it('end with an error where there are no more', async () => {
+    expect((await rows('')).error?.message).toMatch(/empty/);
+    expect(await rows('a,b\n1,2\n"3,4\n')).toMatchObject({
+      found: [{ row: { a: '1' } }],
+      error: { message: expect.stringMatching(/quote is not closed/), place: { line: 4 } },
+    });
+    expect((await rows(`a\n1\n${'x'.repeat(5_000_000)}`)).error?.message).toMatch(/more than 4 Mi/);
+    expect((await rows(`a\n1\n"${'x\n'.repeat(3_000_000)}`)).found).toHaveLength(1);
+    expect((await rows(`${','.repeat(2_000)}\n`)).error?.message).toMatch(/more than 1000 columns/);
+  });
+});

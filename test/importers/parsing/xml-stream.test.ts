@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { readXmlPieces } from '../../../src/importers/parsing/xml-stream.ts';
+import { ReportError } from '../../../src/importers/report.ts';
+import { inChunks } from '../reports.ts';
+
+async function pieces(bytes: string | Uint8Array, paths: string[], size = 65_536) {
+  const found = [];
+  let error: ReportError | undefined;
+  try {
+    for await (const piece of readXmlPieces(inChunks(bytes, size), { roots: ['report', 'run'], paths })) {
+      found.push(piece);
+    }
+  } catch (caught) {
+    if (!(caught instanceof ReportError)) throw caught;
+    error = caught;
+  }
+  return { found, error };
+}
+
+const REPORT = `<?xml version="1.0"?>
+<!DOCTYPE report [ <!ELEMENT report (host*)> <!ATTLIST report id CDATA ""> ]>
+<x:report xmlns:x="urn:x" id="1">
+  <host name="a"><item n="1">one &lt; two<![CDATA[ <b>&amp;</b>]]> end</item><other><item/></other></host>
+  <host name="b">
+    <item n="2"><x:title>T</x:title><text>long</text></item>
+  </host>
+</x:report>`;
+
+describe('pieces of XML', () => {
+  it('are elements with their text and what they stand in', async () => {
+    const { found, error } = await pieces(REPORT, ['report.host.item']);
+    expect(error).toBeUndefined();
+    expect(found).toHaveLength(2);
+    expect(found[0]).toEqual({
+      path: 'report.host.item',
+      element: { name: 'item', attributes: { n: '1' }, children: [], text: 'one < two <b>&amp;</b> end' },
+      ancestors: [
+        { name: 'report', attributes: { 'xmlns:x': 'urn:x', id: '1' } },
+        { name: 'host', attributes: { name: 'a' } },
+      ],
+      line: 4,
+    });
+    expect(found[1]?.element.children.map(({ name, text }) => [name, text])).toEqual([
+      ['title', 'T'],
+      ['text', 'long'],
+    ]);
+    expect(found[1]?.ancestors[0]).toBe(found[0]?.ancestors[0]);
+    for (const size of [1, 3])
+      expect(await pieces(REPORT, ['report.host.item'], size)).toEqual({ found, error });
+  });
+
+  it('come from any of the paths, and from none within another', async () => {
+    const { found } = await pieces(REPORT, ['report.host', 'report.host.item', '*.*.other']);
+    expect(found.map(({ path }) => path)).toEqual(['report.host', 'report.host']);
+    expect((await pieces(REPORT, ['*.*.other'])).found).toHaveLength(1);
+  });
+
+  it('tell where an element begins that is too long to be one, also of one that is empty', async () => {
+    const report = '<report><host name="a"><item/></host>\n<host name="b"/></report>';
+    const found = [];
+    const options = { roots: ['report'], begins: ['report.host'], paths: ['report.host.item'] };
+    for await (const piece of readXmlPieces(inChunks(report, 7), options)) found.push(piece);
+    expect(found.map(({ path, element, line }) => [path, element.attributes.name, line])).toEqual([
+      ['report.host', 'a', 1],
+      ['report.host.item', undefined, 1],
+      ['report.host', 'b', 2],
+    ]);
+    expect(found[0]).toMatchObject({ element: { children: [], text: '' }, ancestors: [{ name: 'report' }] });
+  });
+
+  it('tell where an element ends, behind what it held, and not where it is cut', async () => {
+    const report = '<report><host name="a"><item/></host><host name="b"><item/></host></report>';
+    const options = { roots: ['report'], ends: ['report.host'], paths: ['report.host.item'] };
+    const endsOf = async (text: string) => {
+      const found: unknown[] = [];
+      const read = async () => {
+        for await (const { path, element } of readXmlPieces(inChunks(text), options))
+          found.push([path, element.attributes.name]);
+      };
+      await read().catch((error: unknown) => expect(error).toBeInstanceOf(ReportError));
+      return found;
+    };
+    const whole = [
+      ['report.host.item', undefined],
+      ['report.host', 'a'],
+      ['report.host.item', undefined],
+      ['report.host', 'b'],
+    ];
+    expect(await endsOf(report)).toEqual(whole);
+    expect(await endsOf(report.slice(0, -16))).toEqual(whole.slice(0, 3));
+    expect(await endsOf(report.replace(/<.host><.report>$/, '</hos></report>'))).toEqual(whole.slice(0, 3));
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['another root', '<html/>', /begins with <html>.* <report> or <run>/],
+    ['nothing', '', /empty/],
+    ['an entity of its own', '<!DOCTYPE report [<!ENTITY a "b">]><report/>', /defines entities/],
+    ['an entity that is none', '<report><host/>&nbsp;</report>', /undefined entity/],
+    ['a cut', '<report><host/><host>', /ends too early/],
+    ['a cut within a tag', '<report><host/><ho', /ends too early/],
+    ['a wrong end', '<report><host/><host></hosts></report>', /unexpected close tag/],
+    [
+      'much in one element',
+      `<report><host/><host>${'<a b="12345678"/>'.repeat(500_000)}</host></report>`,
+      /more than/,
+    ],
+    [
+      'one long text',
+      `<report><host/><host>${'x'.repeat(9_000_000)}</host></report>`,
+      /No tag ends within|more than/,
+    ],
+    ['depth', `<report><host/>${'<a>'.repeat(10_000)}`, /64 deep/],
+  ])('end with an error at %s', async (_what, text, message) => {
+    const { found, error } = await pieces(text, ['report.host']);
+    expect(error?.message).toMatch(message);
+    expect(found).toHaveLength(text.includes('<host/>') ? 1 : 0);
+  });
+
+  it('are text whatever the bytes are', async () => {
+    const text = async (bytes: string | Uint8Array) =>
+      (await pieces(bytes, ['run.a'], 3)).found[0]?.element.text ?? '';
+    const latin = '<?xml version="1.0" encoding="ISO-8859-1"?><run><a>é</a></run>';
+    expect(await text(Buffer.from(latin, 'latin1'))).toBe('é');
+    expect(await text(Buffer.from('\uFEFF<run><a>é</a></run>', 'utf16le'))).toBe('é');
+    expect(await text('\uFEFF<run><a>é</a></run>')).toBe('é');
+    expect(
+      await text(Buffer.from([...Buffer.from('<run><a>x'), 0xff, 0xe9, ...Buffer.from('</a></run>')])),
+    ).toBe('x\uFFFD\uFFFD');
+    expect(await text('<run><a>\0\x1b&#0;&#xD800;</a></run>')).toBe('\0\x1b&#0;&#xD800;');
+  });
+});

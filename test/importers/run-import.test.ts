@@ -1,0 +1,1187 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Caller, operatorCaller } from '../../src/auth/callers.ts';
+import { fillSearch } from '../../src/db/vulnerability-search.ts';
+import type { PortRange } from '../../src/domain/assets/scans/diff-ports.ts';
+import type { ImportJob, ImportOptions, ImportOutcome } from '../../src/domain/imports/import-types.ts';
+import { type ImportRun, runImport } from '../../src/importers/run-import.ts';
+import { undoImport } from '../../src/domain/imports/undo/undo-import.ts';
+import {
+  type Format,
+  type ReportedFinding,
+  ReportError,
+  type ReportRecord,
+} from '../../src/importers/report.ts';
+import { hostOfPorts, observedPort } from '../../src/importers/parsing/scanned-hosts.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { type TestUser, worldOf } from '../harness/world.ts';
+
+const DAY = 86_400_000;
+const NOW = Date.UTC(2030, 0, 31);
+/** The reports of three weeks. */
+const [FIRST, SECOND, THIRD] = [NOW - 21 * DAY, NOW - 14 * DAY, NOW - 7 * DAY] as const;
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+let now = NOW;
+let organization: { id: number; uid: string };
+let assessment: { id: number; uid: string };
+let staff: TestUser;
+
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+  staff = await world.user();
+});
+beforeEach(async () => {
+  now = NOW;
+  organization = await world.organization();
+  assessment = await assessmentOf(organization.uid);
+});
+afterAll(() => server.close());
+
+async function assessmentOf(organizationUid: string) {
+  const uid = `a-${organizationUid}-${Math.random().toString(36).slice(2)}`;
+  await world.assessment(organizationUid, uid);
+  const row = await server.context.db.read
+    .selectFrom('assessments')
+    .select('id')
+    .where('uid', '=', uid)
+    .executeTakeFirstOrThrow();
+  return { id: row.id, uid };
+}
+
+const callerOf = (user: Partial<Caller> = {}): Caller => ({
+  ...operatorCaller('an import'),
+  kind: 'user',
+  userId: staff.id,
+  uid: staff.uid,
+  ...user,
+});
+
+/** A report of these records, which breaks off where an error stands among them. */
+const formatOf = (records: readonly (ReportRecord | Error)[]): Format => ({
+  name: 'scanner',
+  title: 'Scanner',
+  findings: true,
+  recognise: () => true,
+  async *read() {
+    for (const record of records) {
+      if (record instanceof Error) throw record;
+      yield record;
+    }
+  },
+});
+
+const finding = (rule: string, more: Partial<ReportedFinding> = {}): ReportRecord => ({
+  kind: 'finding',
+  finding: {
+    rule,
+    title: `Title of ${rule}`,
+    severity: 'High',
+    target: { url: 'https://shop.example/cart?id=1' },
+    ...more,
+  },
+});
+const at = (scannedAt: number): ReportRecord => ({ kind: 'report', scannedAt });
+const SITE: ReportRecord = { kind: 'covered', target: { url: 'https://shop.example/' } };
+
+interface Start {
+  options?: Partial<ImportOptions>;
+  caller?: Caller;
+  writesAssets?: boolean;
+  into?: { id: number; uid: string } | null;
+  sha256?: string;
+  run?: Partial<ImportRun>;
+}
+
+async function jobOf({
+  options = {},
+  caller = callerOf(),
+  writesAssets = true,
+  into = assessment,
+  sha256,
+}: Start) {
+  const row = await server.context.db.write((tx) =>
+    tx
+      .insertInto('imports')
+      .values({
+        organization_id: organization.id,
+        assessment_id: into?.id ?? null,
+        created_by: caller.userId,
+        format: 'scanner',
+        filename: 'report',
+        size: 1,
+        sha256: sha256 ?? String(Math.random()),
+        blob_key: null,
+        options: JSON.stringify(options),
+        rights: '{}',
+        result: null,
+        preview: null,
+        error: null,
+        undone: null,
+        report_at: null,
+        created_at: now,
+        started_at: now,
+        finished_at: null,
+      })
+      .returning(['id', 'sha256'])
+      .executeTakeFirstOrThrow(),
+  );
+  const job: ImportJob = {
+    id: row.id,
+    organizationId: organization.id,
+    assessment: into,
+    caller,
+    writesAssets,
+    options: {
+      whenGone: 'keep',
+      targets: [],
+      scannedAt: null,
+      minimumSeverity: null,
+      tags: [],
+      carry: false,
+      dryRun: false,
+      ...options,
+    },
+    sha256: row.sha256,
+    createdAt: now,
+  };
+  return job;
+}
+
+async function imported(
+  records: readonly (ReportRecord | Error)[],
+  start: Start = {},
+): Promise<ImportOutcome & { job: ImportJob }> {
+  const job = await jobOf(start);
+  return { job, ...(await run(job, records, start.run)) };
+}
+
+const run = (job: ImportJob, records: readonly (ReportRecord | Error)[], more: Partial<ImportRun> = {}) =>
+  runImport({
+    db: server.context.db,
+    source: async function* () {},
+    format: formatOf(records),
+    job,
+    clock: server.context.clock,
+    signal: new AbortController().signal,
+    ...more,
+  });
+
+/** What the API tells of the vulnerabilities of an assessment. */
+async function told(uid = assessment.uid): Promise<any[]> {
+  const rows: any[] = [];
+  for (let page = 1; ; page += 1) {
+    const { body } = await server.request(
+      'GET',
+      `/v1/vulnerabilities?filter[assessment_id][]=${uid}&page[size]=200&page[number]=${page}`,
+      { token: staff.token },
+    );
+    rows.push(...body);
+    if (body.length < 200) return rows;
+  }
+}
+
+async function one(rule: string, uid = assessment.uid): Promise<any> {
+  const found = (await told(uid)).filter(({ title }) => title === `Title of ${rule}`);
+  expect(found).toHaveLength(1);
+  return found[0];
+}
+
+async function timeline(id: number): Promise<any[]> {
+  const { body } = await server.request('GET', `/v1/vulnerabilities/${id}/timeline`, { token: staff.token });
+  return body;
+}
+
+const kinds = async (id: number) => (await timeline(id)).map(({ kind }) => kind);
+
+const setStatus = (id: number, status_id: number) =>
+  server.request('PATCH', `/v1/vulnerabilities/${id}`, { token: staff.token, body: { status_id } });
+
+/** Every row that an import may write, to compare. */
+async function everything() {
+  const { read } = server.context.db;
+  const [vulnerabilities, findings, links, entries, taggings, statuses] = await Promise.all([
+    read
+      .selectFrom('vulnerabilities')
+      .selectAll()
+      .where('assessment_id', '=', assessment.id)
+      .orderBy('id')
+      .execute(),
+    read
+      .selectFrom('scanner_findings')
+      .selectAll()
+      .where('assessment_id', '=', assessment.id)
+      .orderBy('vulnerability_id')
+      .execute(),
+    read
+      .selectFrom('vulnerability_assets')
+      .selectAll()
+      .where('organization_id', '=', organization.id)
+      .orderBy('vulnerability_id')
+      .execute(),
+    read
+      .selectFrom('timeline_entries')
+      .selectAll()
+      .where('organization_id', '=', organization.id)
+      .orderBy('id')
+      .execute(),
+    read
+      .selectFrom('vulnerability_taggings')
+      .selectAll()
+      .where('organization_id', '=', organization.id)
+      .orderBy('vulnerability_id')
+      .execute(),
+    read
+      .selectFrom('import_statuses')
+      .selectAll()
+      .where('organization_id', '=', organization.id)
+      .orderBy('vulnerability_id')
+      .execute(),
+  ]);
+  return { vulnerabilities, findings, links, entries, taggings, statuses };
+}
+
+/** The counts of the assessment are what its rows come to. */
+async function expectCounted() {
+  const { body } = await server.request('GET', `/v1/assessments/${assessment.uid}`, { token: staff.token });
+  const rows = await told();
+  expect(body).toMatchObject({
+    vulnerability_count: rows.length,
+    open_vulnerability_count: rows.filter(({ status_id }) => status_id < 5).length,
+  });
+  const assets = await server.request('GET', `/api/asset/v2/assets?organizationUid[]=${organization.uid}`, {
+    token: staff.token,
+  });
+  for (const { uid, vulnerabilityCount } of assets.body)
+    expect(vulnerabilityCount).toBe(
+      rows.filter(({ status_id, asset_uids }) => status_id < 5 && asset_uids.includes(uid)).length,
+    );
+}
+
+const iso = (time: number) => new Date(time).toISOString();
+
+describe('a finding', () => {
+  it('becomes a vulnerability with its asset, its locations and all that is said of it', async () => {
+    const { result, state, job } = await imported([
+      at(FIRST),
+      finding('xss', {
+        severity: 'Critical',
+        description: 'What it *is*',
+        impact: 'What it does',
+        recommendedFix: 'What to do',
+        category: { parent: 'Web', display: 'XSS' },
+        cveIds: ['cve-2021-44228', 'CVE-x', 'CVE-2021-44228'],
+        cweIds: ['79', 'cwe-080'],
+        cvssVector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
+        referenceUrls: ['https://example.com/a', 'javascript:alert(1)'],
+        evidence: ['GET / HTTP/1.1'],
+      }),
+    ]);
+    expect({ state, result }).toEqual({
+      state: 'succeeded',
+      result: {
+        assets_created: 1,
+        assets_updated: 0,
+        ports_opened: 0,
+        ports_closed: 0,
+        findings_created: 1,
+        findings_seen_again: 0,
+        findings_reopened: 0,
+        findings_gone: 0,
+      },
+    });
+    expect(await one('xss')).toMatchObject({
+      status_id: 1,
+      severity: 'Critical',
+      description: 'What it *is*',
+      impact: 'What it does',
+      recommended_fix: 'What to do',
+      category: { parent: 'Web', display: 'XSS' },
+      cve_ids: ['CVE-2021-44228'],
+      cwe_ids: ['CWE-79', 'CWE-80'],
+      cvss_score: 9.8,
+      reference_urls: ['https://example.com/a'],
+      http_requests: ['GET / HTTP/1.1'],
+      exploitable_locations: [{ type: 'url', value: 'https://shop.example/cart?id=1' }],
+      location_count: 1,
+      source: 'scanner',
+      first_seen_at: iso(FIRST),
+      last_seen_at: iso(FIRST),
+      import_id: job.id,
+      last_import_id: job.id,
+      created_by: { id: staff.id },
+    });
+    const assets = await server.request('GET', `/api/asset/v2/assets?organizationUid[]=${organization.uid}`, {
+      token: staff.token,
+    });
+    expect(assets.body).toMatchObject([
+      { assetType: 'webapp', location: 'https://shop.example/', listings: [{ listingUid: assessment.uid }] },
+    ]);
+    expect((await one('xss')).asset_uids).toEqual([assets.body[0].uid]);
+    expect(await kinds((await one('xss')).id)).toEqual(['created']);
+    await expectCounted();
+  });
+
+  it('is one however often it stands in a report, with all that was seen of it', async () => {
+    const url = (n: number) => ({ target: { url: `https://shop.example/${n}` } });
+    const many = Array.from({ length: 1_200 }, (_, n) => finding('xss', url(n)));
+    const { result, progress } = await imported([
+      at(FIRST),
+      ...many.slice(0, 600),
+      finding('other'),
+      finding('xss', { ...url(0), severity: 'Critical', cveIds: ['CVE-2020-1234'] }),
+      ...many.slice(600),
+    ]);
+    expect(result).toMatchObject({ findings_created: 2, assets_created: 1 });
+    expect(progress).toMatchObject({ findings: 2, applied: 1 });
+    const { exploitable_locations, ...rest } = await one('xss');
+    expect(rest).toMatchObject({ location_count: 1_200, severity: 'Critical' });
+    expect(exploitable_locations).toHaveLength(1_000);
+    expect(exploitable_locations[999]).toMatchObject({ value: 'https://shop.example/999' });
+  });
+
+  it('is told apart by rule, asset and place', async () => {
+    const host = (port: number, address = '192.0.2.1'): Partial<ReportedFinding> => ({
+      target: { host: address, port, protocol: 'tcp' },
+    });
+    const { result } = await imported([
+      finding('a', host(80)),
+      finding('a', host(443)),
+      finding('a', host(80, '192.0.2.2')),
+      finding('b', host(80)),
+      finding('a', host(80)),
+      finding('c', { fingerprint: 'f1' }),
+      finding('d', { fingerprint: 'f1' }),
+      finding('c', { fingerprint: 'f1', source: 'another' }),
+      finding('e', { target: { artifact: 'app', path: 'a.js', package: 'p' } }),
+      finding('e', { target: { artifact: 'app', path: 'b.js', package: 'p' } }),
+    ]);
+    expect(result).toMatchObject({ findings_created: 8, assets_created: 3 });
+  });
+
+  it('has its texts cleaned and cut, and what is cut is counted', async () => {
+    const { skips } = await imported([
+      finding('long', {
+        title: 't'.repeat(300),
+        description: `a\0b\ud800c${'d'.repeat(100_000)}`,
+        evidence: Array.from({ length: 20 }, () => 'é'.repeat(60_000)),
+      }),
+      finding('fine'),
+    ]);
+    expect(skips).toEqual([{ reason: 'cut', count: 1 }]);
+    const long = (await told()).find(({ title }) => title.startsWith('ttt'));
+    expect(long.title).toBe('t'.repeat(255));
+    expect(long.description).toHaveLength(65_536);
+    expect(long.description.startsWith('a\uFFFDb\uFFFDcd')).toBe(true);
+    expect(long.http_requests.length).toBeLessThan(20);
+    expect(Buffer.byteLength(JSON.stringify(long))).toBeLessThan(270_000);
+  });
+
+  it('of less than the least severity is not made, but seen where it stands', async () => {
+    await imported([at(FIRST), finding('low', { severity: 'Low' })]);
+    const { result, skips } = await imported(
+      [
+        at(SECOND),
+        finding('low', { severity: 'Low' }),
+        finding('other', { severity: 'Medium' }),
+        finding('high'),
+      ],
+      { options: { minimumSeverity: 'High' } },
+    );
+    expect(result).toMatchObject({ findings_created: 1, findings_seen_again: 1 });
+    expect(skips).toEqual([{ reason: 'below minimum severity', count: 1 }]);
+    expect((await one('low')).last_seen_at).toBe(iso(SECOND));
+  });
+
+  it('gets the tags that are wanted when it is made', async () => {
+    await imported([at(FIRST), finding('old')]);
+    await imported([at(SECOND), finding('old'), finding('new')], { options: { tags: ['weekly', 'Weekly'] } });
+    expect((await one('new')).tags).toMatchObject([{ name: 'weekly' }]);
+    expect((await one('old')).tags).toEqual([]);
+    const { body } = await server.request('GET', '/v1/vulnerability_tags?filter[search]=weekly', {
+      token: staff.token,
+    });
+    expect(
+      body.find(({ organization_profile_id }: any) => organization_profile_id === organization.id),
+    ).toMatchObject({ count: 1 });
+  });
+});
+
+describe('the next report', () => {
+  it('moves only the time of what it sees unchanged', async () => {
+    await imported([at(FIRST), finding('xss')]);
+    const before = await everything();
+    const { result, job } = await imported([at(SECOND), finding('xss', { evidence: ['Date: another'] })]);
+    expect(result).toMatchObject({ findings_created: 0, findings_seen_again: 1 });
+    const after = await everything();
+    expect({ ...after, findings: [] }).toEqual({ ...before, findings: [] });
+    expect(await one('xss')).toMatchObject({
+      first_seen_at: iso(FIRST),
+      last_seen_at: iso(SECOND),
+      last_import_id: job.id,
+      updated_at: iso(NOW),
+    });
+  });
+
+  it('of the same bytes changes nothing, whatever was decided since', async () => {
+    const records = [finding('fixed'), finding('open')];
+    const sha256 = `same ${organization.uid}`;
+    await imported(records, { sha256 });
+    now += 60_000;
+    await setStatus((await one('fixed')).id, 5);
+    const before = await everything();
+    now += DAY;
+    const { result } = await imported([...records, SITE], { sha256, options: { whenGone: 'fix' } });
+    expect(result).toMatchObject({ findings_seen_again: 2, findings_reopened: 0, findings_gone: 0 });
+    expect(await everything()).toEqual(before);
+  });
+
+  it('overwrites what the scanner says otherwise, but not what a person changed, and tells both', async () => {
+    await imported([at(FIRST), finding('xss', { description: 'old' })]);
+    const { id } = await one('xss');
+    await server.request('POST', '/v1/vulnerabilities/bulk_update', {
+      token: staff.token,
+      body: { ids: [id], set: { severity: 'Low' } },
+    });
+    const { result, job } = await imported([
+      at(SECOND),
+      finding('xss', { description: 'new', severity: 'Critical', cveIds: ['CVE-2020-1234'] }),
+    ]);
+    expect(result).toMatchObject({ findings_seen_again: 1 });
+    expect(await one('xss')).toMatchObject({
+      description: 'new',
+      severity: 'Low',
+      cve_ids: ['CVE-2020-1234'],
+    });
+    const seen = (await timeline(id)).filter(({ kind }) => kind === 'seen');
+    expect(seen).toMatchObject([
+      {
+        before: { description: 'old', severity: 'Low', cve_ids: [] },
+        after: { description: 'new', severity: 'Critical', cve_ids: ['CVE-2020-1234'], import_id: job.id },
+      },
+    ]);
+    await imported([
+      at(THIRD),
+      finding('xss', { description: 'new', severity: 'Critical', cveIds: ['CVE-2020-1234'] }),
+    ]);
+    expect((await kinds(id)).filter((kind) => kind === 'seen')).toHaveLength(1);
+    await expectCounted();
+  });
+
+  it('links what it sees again with its asset, where that was deleted and made anew', async () => {
+    const assets = async () =>
+      (
+        await server.request('GET', `/api/asset/v2/assets?organizationUid[]=${organization.uid}`, {
+          token: staff.token,
+        })
+      ).body;
+    const remove = async () => {
+      const [asset] = await assets();
+      const { listings } = asset;
+      expect(listings).toHaveLength(1);
+      await server.context.db.write((tx) => tx.deleteFrom('assets').where('uid', '=', asset.uid).execute());
+      expect(await one('seen')).toMatchObject({ asset_uids: [] });
+    };
+    await imported([at(FIRST), finding('seen')]);
+    await remove();
+    const again = await imported([at(SECOND), finding('seen')]);
+    expect(again.result).toMatchObject({ assets_created: 1, findings_seen_again: 1 });
+    const [made] = await assets();
+    expect(await one('seen')).toMatchObject({ asset_uids: [made.uid] });
+    expect(made).toMatchObject({ location: 'https://shop.example/', vulnerabilityCount: 1 });
+    // Who unlinked it meant it.
+    const { id, title, severity } = await one('seen');
+    const edit = { assessment_id: assessment.uid, title, severity, asset_uids: [] };
+    const edited = await server.request('PUT', `/v1/vulnerabilities/${id}`, {
+      token: staff.token,
+      body: edit,
+    });
+    expect(edited.status).toBe(200);
+    await imported([at(THIRD), finding('seen')]);
+    expect(await one('seen')).toMatchObject({ asset_uids: [] });
+  });
+
+  it('counts another severity anew', async () => {
+    await imported([at(FIRST), finding('xss')]);
+    await imported([at(SECOND), finding('xss', { severity: 'Low' })]);
+    const { body } = await server.request(
+      'GET',
+      `/v1/vulnerabilities/summary?filter[assessment_id][]=${assessment.uid}`,
+      {
+        token: staff.token,
+      },
+    );
+    expect(body.by_severity).toMatchObject({ High: 0, Low: 1 });
+  });
+
+  it('reopens what was fixed before it, and leaves what was fixed after it and what people decided', async () => {
+    await imported([at(FIRST), ...['early', 'late', 'accepted', 'invalid'].map((rule) => finding(rule))]);
+    now = SECOND;
+    await setStatus((await one('early')).id, 5);
+    now = NOW;
+    await setStatus((await one('late')).id, 5);
+    await setStatus((await one('accepted')).id, 6);
+    await setStatus((await one('invalid')).id, 7);
+    const { result, job } = await imported([
+      at(THIRD),
+      ...['early', 'late', 'accepted', 'invalid'].map((rule) => finding(rule)),
+    ]);
+    expect(result).toMatchObject({ findings_reopened: 1, findings_seen_again: 3 });
+    expect(await one('early')).toMatchObject({ status_id: 2, closed_at: null });
+    expect((await one('late')).status_id).toBe(5);
+    expect((await one('accepted')).status_id).toBe(6);
+    expect((await one('invalid')).status_id).toBe(7);
+    const entries = await timeline((await one('early')).id);
+    expect(entries.at(-1)).toMatchObject({
+      kind: 'status',
+      user: null,
+      before: { status_id: 5 },
+      after: { status_id: 2, import_id: job.id },
+    });
+    await expectCounted();
+  });
+});
+
+describe('what a whole report no longer has', () => {
+  it('is gone once, and kept unless it is to be fixed', async () => {
+    await imported([at(FIRST), SITE, finding('stays'), finding('goes')]);
+    const second = await imported([at(SECOND), SITE, finding('stays')]);
+    expect(second.result).toMatchObject({ findings_gone: 1, findings_seen_again: 1 });
+    const { id } = await one('goes');
+    expect(await one('goes')).toMatchObject({ status_id: 1, last_seen_at: iso(FIRST) });
+    expect(await kinds(id)).toEqual(['created', 'gone']);
+    const third = await imported([at(THIRD), SITE, finding('stays')]);
+    expect(third.result).toMatchObject({ findings_gone: 0 });
+    expect(await kinds(id)).toEqual(['created', 'gone']);
+    const back = await imported([at(NOW - DAY), SITE, finding('stays'), finding('goes')]);
+    expect(back.result).toMatchObject({ findings_seen_again: 2 });
+    expect(await kinds(id)).toEqual(['created', 'gone', 'seen']);
+  });
+
+  it('is fixed at the time of the report where that is wanted, but for what people decided', async () => {
+    await imported([at(FIRST), SITE, finding('goes'), finding('accepted')]);
+    await setStatus((await one('accepted')).id, 6);
+    const { result, job } = await imported([at(SECOND), SITE], { options: { whenGone: 'fix' } });
+    expect(result).toMatchObject({ findings_gone: 2 });
+    expect(await one('goes')).toMatchObject({
+      status_id: 5,
+      closed_at: iso(SECOND).replace(/\.\d+Z/, '+00:00'),
+    });
+    expect((await one('accepted')).status_id).toBe(6);
+    expect((await timeline((await one('goes')).id)).at(-1)).toMatchObject({
+      kind: 'status',
+      after: { status_id: 5, import_id: job.id },
+    });
+    const back = await imported([at(THIRD), SITE, finding('goes')]);
+    expect(back.result).toMatchObject({ findings_reopened: 1 });
+    expect((await one('goes')).status_id).toBe(2);
+    await expectCounted();
+  });
+
+  it('is looked for only within what the report covers, of the same tool, and only when it is whole', async () => {
+    const elsewhere = { target: { url: 'https://other.example/' } };
+    await imported([
+      at(FIRST),
+      finding('here'),
+      finding('there', elsewhere),
+      finding('tool', { source: 'another' }),
+    ]);
+    expect((await imported([at(SECOND)])).result).toMatchObject({ findings_gone: 0 });
+    const broken = await imported([at(SECOND), SITE, new ReportError('It ends.', { line: 7 })]);
+    expect(broken).toMatchObject({
+      state: 'failed',
+      error: { message: 'It ends.', line: 7 },
+      result: { findings_gone: 0 },
+    });
+    expect((await imported([at(SECOND), SITE])).result).toMatchObject({ findings_gone: 1 });
+    expect(await kinds((await one('here')).id)).toEqual(['created', 'gone']);
+  });
+
+  it('is fixed by a later report where that is wanted, also when an earlier one kept it', async () => {
+    const fix = { options: { whenGone: 'fix' } } as const;
+    await imported([at(FIRST), SITE, finding('goes'), finding('stays')]);
+    await imported([at(SECOND), SITE, finding('stays')]);
+    const dry = await imported([at(THIRD), SITE, finding('stays')], {
+      options: { whenGone: 'fix', dryRun: true },
+    });
+    expect(dry.result).toMatchObject({ findings_gone: 1, findings_seen_again: 1 });
+    expect(dry.preview?.gone).toEqual([{ title: 'Title of goes', asset: 'https://shop.example/' }]);
+    const third = await imported([at(THIRD), SITE, finding('stays')], fix);
+    expect(third.result).toMatchObject({ findings_gone: 1, findings_seen_again: 1 });
+    expect(await one('goes')).toMatchObject({
+      status_id: 5,
+      closed_at: iso(THIRD).replace(/\.\d+Z/, '+00:00'),
+    });
+    expect(await kinds((await one('goes')).id)).toEqual(['created', 'gone', 'status']);
+    expect((await run(third.job, [at(THIRD), SITE, finding('stays')])).result).toEqual(third.result);
+    await expectCounted();
+    // A person says that it is there all the same.
+    await setStatus((await one('goes')).id, 3);
+    const last = await imported([at(NOW - DAY), SITE, finding('stays')], fix);
+    expect(last.result).toMatchObject({ findings_gone: 0 });
+    expect((await one('goes')).status_id).toBe(3);
+  });
+
+  it('is of the ports that a scan of a host looked at', async () => {
+    const fix = { options: { whenGone: 'fix' } } as const;
+    const port = (number: number) => ({ target: { host: '192.0.2.7', port: number } });
+    const covered = (number: number): ReportRecord => ({ kind: 'covered', ...port(number) });
+    await imported([at(FIRST), covered(443), finding('one', port(443))], fix);
+    const other = await imported([at(SECOND), covered(8443), finding('other', port(8443))], fix);
+    expect(other.result).toMatchObject({ findings_gone: 0, findings_created: 1 });
+    const without = await imported([at(THIRD), covered(443)], fix);
+    expect(without.result).toMatchObject({ findings_gone: 1 });
+    expect((await one('one')).status_id).toBe(5);
+    expect((await one('other')).status_id).toBe(1);
+    // An older report brings what the newer ones covered without it, and what they did not cover.
+    const older = [finding('late', port(443)), finding('elsewhere', port(25))];
+    await imported([at(FIRST + DAY), ...older], fix);
+    expect((await one('late')).status_id).toBe(5);
+    expect((await one('elsewhere')).status_id).toBe(1);
+  });
+
+  it('is of the ranges of ports that a scan looked at, and of a host itself when it looked at all of them', async () => {
+    const host = { host: '192.0.2.7' };
+    // More than a text of 40 characters.
+    const many = Array.from({ length: 20 }, (_, index) => ['tcp', index * 10, index * 10 + 5] as const);
+    const few = [['tcp', 20, 30]] as const;
+    const covered = (ports: readonly PortRange[]): ReportRecord => ({ kind: 'covered', target: host, ports });
+    await imported([
+      at(FIRST),
+      covered(many),
+      finding('port 22', { target: { ...host, port: 22 } }),
+      finding('port 27', { target: { ...host, port: 27 } }),
+      finding('itself', { target: host, ports: many }),
+    ]);
+    const gone = async () =>
+      (
+        await server.context.db.read
+          .selectFrom('scanner_findings')
+          .innerJoin('vulnerabilities', 'vulnerabilities.id', 'vulnerability_id')
+          .select('title')
+          .where('vulnerabilities.assessment_id', '=', assessment.id)
+          .where('gone_at', 'is not', null)
+          .orderBy('title')
+          .execute()
+      ).map(({ title }) => title);
+    await imported([at(SECOND), covered(few)]);
+    expect(await gone()).toEqual(['Title of port 22', 'Title of port 27']);
+    await imported([at(THIRD), covered(many)]);
+    expect(await gone()).toEqual(['Title of itself', 'Title of port 22', 'Title of port 27']);
+    await imported([
+      at(FIRST + DAY),
+      finding('late 31', { target: { ...host, port: 31 } }),
+      finding('late 39', { target: { ...host, port: 39 } }),
+      finding('late itself', { target: host, ports: few }),
+    ]);
+    expect((await gone()).filter((title) => title.includes('late'))).toEqual([
+      'Title of late 31',
+      'Title of late itself',
+    ]);
+  });
+
+  it('is all of it, however much that is, of one asset or of many', async () => {
+    const many = Array.from({ length: 620 }, (_, index) =>
+      finding(`one ${index}`, { target: { host: 'one.example', port: 1 + (index % 3) } }),
+    );
+    const sites = Array.from({ length: 12 }, (_, index) =>
+      finding(`site ${index}`, { target: { url: `https://two.example:${9_000 + (index % 5)}/` } }),
+    );
+    await imported([at(FIRST), ...many, ...sites]);
+    const options = { targets: ['one.example', 'two.example'] };
+    const kept = [many[3], sites[5]].flatMap((record) => record ?? []);
+    const { result } = await imported([at(SECOND), ...kept], { options });
+    expect(result).toMatchObject({ findings_seen_again: 2, findings_gone: 630 });
+    expect((await imported([at(THIRD), ...kept], { options })).result.findings_gone).toBe(0);
+  });
+
+  it('is of the targets that whoever imports names, a host with its sites', async () => {
+    const host = { target: { host: '192.0.2.7', port: 22 } };
+    const site = { target: { url: 'https://192.0.2.7:8443/' } };
+    await imported([at(FIRST), finding('host', host), finding('site', site), finding('shop')]);
+    const { result } = await imported([at(SECOND)], { options: { targets: ['192.0.2.7'] } });
+    expect(result).toMatchObject({ findings_gone: 2 });
+    expect(await kinds((await one('shop')).id)).toEqual(['created']);
+  });
+});
+
+describe('reports out of order', () => {
+  const reports = [
+    [at(FIRST), SITE, finding('always'), finding('first')],
+    [at(SECOND), SITE, finding('always', { severity: 'Low' }), finding('middle')],
+    [at(THIRD), SITE, finding('always', { severity: 'Critical' }), finding('last')],
+  ] as const;
+  const orders = [
+    [0, 1, 2],
+    [2, 1, 0],
+    [1, 0, 2],
+    [1, 2, 0],
+    [0, 2, 1],
+    [2, 0, 1],
+  ];
+  it.each(orders)('come to the same: %i, %i, %i', async (...order) => {
+    for (const index of order) await imported(reports[index] ?? [], { options: { whenGone: 'fix' } });
+    const states = (await told())
+      .map(({ title, status_id, severity, first_seen_at, last_seen_at }) => [
+        title,
+        status_id,
+        severity,
+        first_seen_at,
+        last_seen_at,
+      ])
+      .sort();
+    expect(states).toEqual([
+      ['Title of always', 1, 'Critical', iso(FIRST), iso(THIRD)],
+      ['Title of first', 5, 'High', iso(FIRST), iso(FIRST)],
+      ['Title of last', 1, 'High', iso(THIRD), iso(THIRD)],
+      ['Title of middle', 5, 'High', iso(SECOND), iso(SECOND)],
+    ]);
+    await expectCounted();
+  });
+});
+
+describe('the time of a report', () => {
+  it('is its own, else what whoever imports says, else that of the upload', async () => {
+    const timeOf = async (records: ReportRecord[], options: Partial<ImportOptions> = {}) =>
+      (await imported(records, { options })).reportAt;
+    expect(await timeOf([at(FIRST), finding('a')], { scannedAt: SECOND })).toBe(FIRST);
+    expect(await timeOf([finding('a', { seenAt: THIRD })], { scannedAt: SECOND })).toBe(THIRD);
+    expect(await timeOf([finding('a')], { scannedAt: SECOND })).toBe(SECOND);
+    expect(await timeOf([finding('a')])).toBe(NOW);
+    expect(await timeOf([at(Date.UTC(1600, 0, 1)), finding('a')])).toBe(NOW);
+    expect(await timeOf([at(NOW + DAY), finding('a')])).toBe(NOW);
+  });
+});
+
+describe('decisions', () => {
+  it('of other assessments are taken over where that is wanted and reached, the latest of several', async () => {
+    const [one1, two, hidden] = [
+      await assessmentOf(organization.uid),
+      await assessmentOf(organization.uid),
+      await assessmentOf(organization.uid),
+    ];
+    const member = await world.user({ organization: organization.uid });
+    for (const { uid } of [one1, two, assessment]) await world.access(uid, member.id);
+    for (const into of [one1, two, hidden])
+      await imported([at(FIRST), finding('xss'), finding('dup')], { into });
+    await setStatus((await one('xss', one1.uid)).id, 7);
+    now += 1_000;
+    await setStatus((await one('xss', two.uid)).id, 6);
+    await setStatus((await one('dup', two.uid)).id, 8);
+    now += 1_000;
+    await setStatus((await one('xss', hidden.uid)).id, 9);
+    const caller = callerOf({
+      userId: member.id,
+      uid: member.uid,
+      organizationId: organization.id,
+      staff: false,
+      admin: false,
+    });
+    await imported([at(SECOND), finding('xss'), finding('dup')], { caller, options: { carry: true } });
+    expect((await one('xss')).status_id).toBe(6);
+    expect((await one('dup')).status_id).toBe(1);
+    const [, entry] = await timeline((await one('xss')).id);
+    expect(entry).toMatchObject({ kind: 'status', before: { status_id: 1 }, after: { status_id: 6 } });
+    expect(JSON.stringify(entry)).not.toContain(two.uid);
+  });
+});
+
+describe('assets', () => {
+  it('are neither made nor changed without a right to', async () => {
+    const host: ReportRecord = {
+      kind: 'host',
+      host: { address: '192.0.2.9', ports: [], complete: true, unlistedStates: [] },
+    };
+    const { result, skips } = await imported([host, finding('xss')], { writesAssets: false });
+    expect(result).toMatchObject({ assets_created: 0, findings_created: 1 });
+    expect(skips).toEqual([{ reason: 'no right to change assets', count: 1 }]);
+    expect((await one('xss')).asset_uids).toEqual([]);
+    await expectCounted();
+  });
+
+  it('are changed once, however a tool tells of them port by port', async () => {
+    const seen = (address: string, number: number, state = 'open'): ReportRecord => ({
+      kind: 'host',
+      host: hostOfPorts(address, [observedPort('tcp', number, { state })], { seenAt: FIRST + number }),
+    });
+    const records = [
+      seen('192.0.2.7', 22),
+      seen('192.0.2.8', 22),
+      seen('192.0.2.7', 80),
+      seen('192.0.2.8', 80),
+    ];
+    const { result } = await imported(records);
+    expect(result).toMatchObject({ assets_created: 2, assets_updated: 0, ports_opened: 4 });
+    // The later word on a port stands.
+    const again = await imported([...records, seen('192.0.2.7', 81), seen('192.0.2.7', 22, 'closed')]);
+    expect(again.result).toMatchObject({ assets_created: 0, ports_opened: 1 });
+  });
+
+  it('that the assessment does not list are left alone by who is no admin', async () => {
+    const { uid } = await world.asset({ organization: organization.uid, location: 'https://shop.example/' });
+    const listed = await world.asset({ organization: organization.uid, location: 'https://listed.example/' });
+    await world.list(assessment.uid, listed.uid);
+    const member = await world.user({ organization: organization.uid });
+    await world.access(assessment.uid, member.id);
+    const caller = callerOf({
+      userId: member.id,
+      uid: member.uid,
+      organizationId: organization.id,
+      staff: false,
+      admin: false,
+    });
+    await imported(
+      [
+        finding('unlisted'),
+        finding('listed', { target: { url: 'https://listed.example/x' } }),
+        finding('made', { target: { host: 'made.example', port: 22 } }),
+      ],
+      { caller },
+    );
+    expect((await one('unlisted')).asset_uids).not.toContain(uid);
+    expect((await one('listed')).asset_uids).toEqual([listed.uid]);
+    expect((await one('made')).asset_uids).toHaveLength(1);
+    await expectCounted();
+  });
+});
+
+describe('a dry run', () => {
+  it('tells what would change, and changes nothing', async () => {
+    await imported([at(FIRST), SITE, finding('again'), finding('fixed'), finding('gone')]);
+    now = SECOND;
+    await setStatus((await one('fixed')).id, 5);
+    now = NOW;
+    const before = await everything();
+    const many = Array.from({ length: 300 }, (_, n) =>
+      finding(`new ${n}`, { target: { url: 'https://new.example/' } }),
+    );
+    const { result, preview, reportAt } = await imported(
+      [at(THIRD), SITE, finding('again'), finding('fixed'), ...many],
+      {
+        options: { dryRun: true, whenGone: 'fix', tags: ['dry'] },
+      },
+    );
+    expect(result).toEqual({
+      assets_created: 1,
+      assets_updated: 0,
+      ports_opened: 0,
+      ports_closed: 0,
+      findings_created: 300,
+      findings_seen_again: 1,
+      findings_reopened: 1,
+      findings_gone: 1,
+    });
+    expect(preview?.new).toHaveLength(20);
+    expect(preview?.new[0]).toEqual({ title: 'Title of new 0', asset: 'https://new.example/' });
+    expect(preview?.again).toEqual([{ title: 'Title of again', asset: 'https://shop.example/' }]);
+    expect(preview?.reopened).toEqual([{ title: 'Title of fixed', asset: 'https://shop.example/' }]);
+    expect(preview?.gone).toEqual([{ title: 'Title of gone', asset: 'https://shop.example/' }]);
+    expect(reportAt).toBeNull();
+    expect(await everything()).toEqual(before);
+  });
+});
+
+describe('a run that broke off', () => {
+  const host = (n: number): ReportRecord => ({
+    kind: 'host',
+    host: {
+      address: `192.0.2.${n}`,
+      ports: [80, 443].map((number) => ({
+        protocol: 'tcp' as const,
+        number,
+        state: 'open',
+        service: null,
+        probed: false,
+        banner: null,
+        product: null,
+        version: null,
+        cpe: null,
+      })),
+      complete: true,
+      unlistedStates: [],
+      seenAt: SECOND,
+    },
+  });
+  const PORTS: ReportRecord = { kind: 'ports', ranges: [['tcp', 1, 1000]] };
+  const rules = Array.from({ length: 400 }, (_, n) => `rule ${n}`);
+
+  it('ends the same when it runs again', async () => {
+    const other = await world.organization();
+    const results = [];
+    for (const broken of [false, true]) {
+      if (broken) {
+        organization = other;
+        assessment = await assessmentOf(other.uid);
+      }
+      await imported([at(FIRST), SITE, ...rules.slice(0, 100).map((rule) => finding(rule)), finding('gone')]);
+      now = FIRST + 1;
+      await setStatus((await one('rule 7')).id, 5);
+      now = NOW;
+      const job = await jobOf({ options: { whenGone: 'fix' } });
+      const records = [at(SECOND), PORTS, host(1), host(2), SITE, ...rules.map((rule) => finding(rule))];
+      if (broken) {
+        const lost = new AbortController();
+        let applied = 0;
+        await run(job, records, {
+          signal: lost.signal,
+          onProgress: (progress) => {
+            applied = progress.applied;
+            if (applied > 0 && applied < 1) lost.abort();
+          },
+        });
+        expect(applied).toBeGreaterThan(0);
+        expect(applied).toBeLessThan(1);
+      }
+      const { result, state } = await run(job, records);
+      expect(state).toBe('succeeded');
+      const rows = (await told())
+        .map(({ title, status_id, last_seen_at, exploitable_locations }) => [
+          title,
+          status_id,
+          last_seen_at,
+          exploitable_locations,
+        ])
+        .sort();
+      await expectCounted();
+      results.push({ result, rows });
+      const again = await run(job, records);
+      expect(again.result).toEqual(result);
+    }
+    expect(results[1]).toEqual(results[0]);
+    expect(results[0]?.result).toMatchObject({
+      assets_created: 2,
+      ports_opened: 4,
+      findings_created: 300,
+      findings_seen_again: 99,
+      findings_reopened: 1,
+      findings_gone: 1,
+    });
+  });
+
+  it('keeps all that came before the report breaks off', async () => {
+    const { state, error, result } = await imported([
+      PORTS,
+      host(3),
+      finding('whole'),
+      new ReportError('It ends.', { offset: 99 }),
+      finding('never'),
+    ]);
+    expect({ state, error }).toEqual({ state: 'failed', error: { message: 'It ends.', offset: 99 } });
+    expect(result).toMatchObject({ findings_created: 1, assets_created: 2, ports_opened: 2 });
+  });
+});
+
+describe('an undo', () => {
+  const undo = async ({ job }: { job: ImportJob }) => {
+    const { db, clock } = server.context;
+    const counts = await undoImport(
+      { db, caller: callerOf(), clock, signal: new AbortController().signal },
+      job.id,
+    );
+    await db.write((tx) =>
+      tx
+        .updateTable('imports')
+        .set({ undone: JSON.stringify(counts) })
+        .where('id', '=', job.id)
+        .execute(),
+    );
+    return counts;
+  };
+  const assetLocations = async () => {
+    const { body } = await server.request(
+      'GET',
+      `/api/asset/v2/assets?organizationUid[]=${organization.uid}&fields=location`,
+      { token: staff.token },
+    );
+    return body.map(({ location }: any) => location);
+  };
+
+  const withoutVersion = (row: any) => ({ ...row, updated_at: null });
+  const goneImports = async () =>
+    (
+      await server.context.db.read
+        .selectFrom('scanner_findings')
+        .select('gone_import_id')
+        .where('assessment_id', '=', assessment.id)
+        .where('gone_at', 'is not', null)
+        .execute()
+    ).map((row) => row.gone_import_id);
+
+  it('takes away what the import alone made, and keeps what others touched', async () => {
+    const elsewhere = { target: { url: 'https://other.example/' } };
+    const first = await imported(
+      [at(FIRST), finding('alone', elsewhere), finding('commented'), finding('again'), finding('edited')],
+      { options: { tags: ['undone'] } },
+    );
+    await server.request('POST', `/v1/vulnerabilities/${(await one('commented')).id}/comments`, {
+      token: staff.token,
+      body: { text: 'Mine.' },
+    });
+    await setStatus((await one('edited')).id, 3);
+    await imported([at(SECOND), finding('again')]);
+    expect(await undo(first)).toEqual({ findings: 1, assets: 1, statuses: 0, kept: 4 });
+    expect((await told()).map(({ title }) => title).sort()).toEqual([
+      'Title of again',
+      'Title of commented',
+      'Title of edited',
+    ]);
+    expect(await assetLocations()).toEqual(['https://shop.example/']);
+    await expectCounted();
+  });
+
+  it('sets back statuses and sightings, as if the report was never seen', async () => {
+    const sha256 = `undone ${organization.uid}`;
+    const first = await imported([at(FIRST), SITE, finding('fixed'), finding('gone')]);
+    now = FIRST + DAY;
+    await setStatus((await one('fixed')).id, 5);
+    const closed = (await one('fixed')).closed_at;
+    now = NOW;
+    const records = [at(SECOND), SITE, finding('fixed')];
+    const second = await imported(records, { sha256, options: { whenGone: 'fix' } });
+    expect((await told()).map(({ status_id }) => status_id).sort()).toEqual([2, 5]);
+    expect(await undo(second)).toEqual({ findings: 0, assets: 0, statuses: 2, kept: 0 });
+    expect(await one('fixed')).toMatchObject({
+      status_id: 5,
+      closed_at: closed,
+      last_seen_at: iso(FIRST),
+      last_import_id: first.job.id,
+    });
+    expect(await one('gone')).toMatchObject({ status_id: 1, closed_at: null });
+    await expectCounted();
+    const { result } = await imported(records, { sha256, options: { whenGone: 'fix' } });
+    expect(result).toMatchObject({ findings_reopened: 1, findings_gone: 1 });
+  });
+
+  it('gives back what the import overwrote, and keeps what a person wrote since', async () => {
+    const before = finding('both', { severity: 'Low', description: 'Before.', cveIds: ['CVE-2029-0001'] });
+    const after = (more = {}) =>
+      finding('both', { severity: 'Critical', description: 'After.', impact: 'All of it.', ...more });
+    await imported([at(FIRST), SITE, before, finding('again')]);
+    await imported([at(FIRST + DAY), SITE, finding('again')]);
+    const stood = (await told()).map(withoutVersion);
+    // It moves what was first seen back, has again what was gone, and finds it elsewhere.
+    const second = await imported([at(SECOND), SITE, after(), finding('again', { description: 'New.' })]);
+    await imported([at(FIRST - DAY), before]);
+    expect(await one('both')).toMatchObject({ severity: 'Critical', impact: 'All of it.', cve_ids: [] });
+    expect(await undo(second)).toEqual({ findings: 0, assets: 0, statuses: 0, kept: 0 });
+    expect((await told()).map(withoutVersion)).toEqual(
+      stood.map((row) => (row.title === 'Title of both' ? { ...row, first_seen_at: iso(FIRST - DAY) } : row)),
+    );
+    expect(await goneImports()).toHaveLength(1);
+    await expectCounted();
+
+    const third = await imported([at(THIRD), SITE, after()]);
+    const { id } = await one('both');
+    const edit = {
+      assessment_id: assessment.uid,
+      title: 'Title of both',
+      severity: 'High',
+      description: 'Mine.',
+    };
+    await server.request('PUT', `/v1/vulnerabilities/${id}`, { token: staff.token, body: edit });
+    expect(await undo(third)).toMatchObject({ kept: 1 });
+    expect(await one('both')).toMatchObject({ severity: 'High', description: 'Mine.' });
+  });
+
+  it('of one in between lets the next say what the first said', async () => {
+    const saying = (description: string) => finding('told', { description });
+    await imported([at(FIRST), saying('One.')]);
+    const second = await imported([at(SECOND), saying('Two.')]);
+    const third = await imported([at(THIRD), saying('Three.')]);
+    await undo(second);
+    expect(await one('told')).toMatchObject({ description: 'Three.' });
+    await undo(third);
+    expect(await one('told')).toMatchObject({ description: 'One.' });
+  });
+
+  it('gives back what an earlier report covered', async () => {
+    const site = { target: { url: 'https://shop.example/' } };
+    await imported([at(SECOND), SITE]);
+    const third = await imported([at(THIRD), SITE]);
+    await undo(third);
+    const late = [at(THIRD - DAY), finding('after the first', site)];
+    await imported(late);
+    await imported([at(FIRST), finding('before the first', site)]);
+    expect(await kinds((await one('after the first')).id)).toEqual(['created']);
+    expect(await kinds((await one('before the first')).id)).toEqual(['created', 'gone']);
+  });
+
+  it('of the report that no longer had it lets an older finding stand, whichever came first', async () => {
+    await imported([at(FIRST), SITE, finding('before')]);
+    const second = await imported([at(SECOND), SITE]);
+    await imported([at(FIRST + DAY), finding('late')]);
+    expect(await goneImports()).toEqual([second.job.id, second.job.id]);
+    await undo(second);
+    expect(await goneImports()).toEqual([]);
+  });
+
+  it('of the report that saw it again brings back no mark of one that was undone', async () => {
+    await imported([at(FIRST), SITE, finding('back')]);
+    const second = await imported([at(SECOND), SITE]);
+    const third = await imported([at(THIRD), SITE, finding('back')]);
+    expect(await goneImports()).toEqual([]);
+    await undo(second);
+    await undo(third);
+    expect(await goneImports()).toEqual([]);
+  });
+
+  it('of the report that fixed what others left open gives back the mark of the first that is not undone', async () => {
+    const fix = { options: { whenGone: 'fix' } } as const;
+    await imported([at(FIRST), SITE, finding('goes')]);
+    const first = await imported([at(FIRST + DAY), SITE]);
+    const second = await imported([at(SECOND), SITE]);
+    expect(await goneImports()).toEqual([first.job.id]);
+    const third = await imported([at(THIRD), SITE], fix);
+    expect(await goneImports()).toEqual([third.job.id]);
+    await undo(third);
+    expect(await goneImports()).toEqual([first.job.id]);
+    expect((await one('goes')).gone_at).toBe(iso(FIRST + DAY));
+    const again = await imported([at(THIRD), SITE], fix);
+    await undo(first);
+    expect(await goneImports()).toEqual([again.job.id]);
+    await undo(again);
+    expect(await goneImports()).toEqual([second.job.id]);
+    expect(await one('goes')).toMatchObject({ status_id: 1, gone_at: iso(SECOND) });
+    await expectCounted();
+  });
+
+  it('leaves gone and fixed what a later report does not have either', async () => {
+    const fix = { options: { whenGone: 'fix' } } as const;
+    await imported([at(FIRST), SITE, finding('goes')]);
+    const second = await imported([at(SECOND), SITE], fix);
+    const third = await imported([at(THIRD), SITE], fix);
+    expect(await undo(second)).toMatchObject({ statuses: 0, kept: 1 });
+    expect((await one('goes')).status_id).toBe(5);
+    expect(await goneImports()).toEqual([third.job.id]);
+  });
+
+  it('leaves a status that a person or a later report has set or confirmed since', async () => {
+    await imported([at(FIRST), SITE, finding('person'), finding('report')]);
+    now = FIRST + DAY;
+    for (const rule of ['person', 'report']) await setStatus((await one(rule)).id, 5);
+    now = NOW;
+    const second = await imported([at(SECOND), SITE, finding('person'), finding('report')]);
+    now += 1_000;
+    await setStatus((await one('person')).id, 3);
+    await imported([at(THIRD), SITE, finding('report')]);
+    expect(await undo(second)).toEqual({ findings: 0, assets: 0, statuses: 0, kept: 2 });
+    expect((await one('person')).status_id).toBe(3);
+    expect((await one('report')).status_id).toBe(2);
+  });
+});
+
+describe('a search', () => {
+  it('finds what an import made once its job has run, and not what is deleted', async () => {
+    const word = `needle${organization.uid}`;
+    await imported([finding('xss', { description: `has a ${word} in it` }), finding('other')]);
+    const { db } = server.context;
+    for (let filled = 1; filled > 0;) filled = await db.write((tx) => fillSearch(tx, 100));
+    const found = async () =>
+      (await server.request('GET', `/v1/vulnerabilities?filter[search]=${word}`, { token: staff.token }))
+        .body;
+    expect((await found()).map(({ title }: any) => title)).toEqual(['Title of xss']);
+    await server.request('DELETE', `/v1/vulnerabilities/${(await one('xss')).id}`, { token: staff.token });
+    expect(await found()).toEqual([]);
+  });
+});

@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { commandLine } from '../../src/auth/callers.ts';
+import { removeExpired } from '../../src/jobs/delete-expired.ts';
+import { recordChange } from '../../src/domain/audit/record-event.ts';
+import { startSession } from '../../src/domain/sign-in/sessions.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+import { applicationsOf, type TestClient } from '../oauth/applications.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const LIMITS = { idle: 4 * HOUR, lifetime: 7 * DAY, auditDays: null };
+
+let server: TestServer;
+let apps: ReturnType<typeof applicationsOf>;
+let user: { id: number; token: string };
+let client: TestClient;
+let now = Date.UTC(2027, 0, 1);
+beforeAll(async () => {
+  server = await startTestServer({}, () => now);
+  await restJobs();
+  apps = applicationsOf(server);
+  user = await worldOf(server).user();
+  client = await apps.client();
+});
+afterAll(() => server.close());
+
+/** Lets the server's own jobs rest once they have run: they would delete what the tests count, and write beside them. */
+async function restJobs(): Promise<void> {
+  const { db } = server.context;
+  const jobs = () => db.read.selectFrom('jobs').select(['kind', 'holder', 'due_at']).execute();
+  await vi.waitFor(async () => {
+    const all = await jobs();
+    expect(all).toContainEqual({ kind: 'expiry', holder: null, due_at: now + HOUR });
+    expect(all.filter(({ holder, due_at }) => holder !== null || due_at <= now)).toEqual([]);
+  });
+  await db.write((tx) => tx.updateTable('jobs').set({ due_at: Number.MAX_SAFE_INTEGER }).execute());
+}
+
+const remove = () => removeExpired(server.context.db, LIMITS, now);
+
+const session = () =>
+  server.context.db.write((tx) =>
+    startSession(
+      tx,
+      commandLine(now),
+      {
+        userId: user.id,
+        organizationId: null,
+        state: 'complete',
+        method: 'password',
+        browser: { address: '127.0.0.1', userAgent: '' },
+      },
+      LIMITS,
+    ),
+  );
+
+describe('What has ended', () => {
+  it('is deleted when nobody can need it any more, and not before', async () => {
+    await session();
+    await apps.tokens(client, user.id);
+    expect(await remove()).toEqual({});
+    now += LIMITS.idle - 1;
+    // A code is known for an hour after its time, and nobody needs it after that.
+    expect(await remove()).toEqual({ oauth_codes: 1 });
+    now += 1;
+    expect(await remove()).toEqual({ sessions: 1 });
+    now += DAY + HOUR - LIMITS.idle - 1;
+    expect(await remove()).toEqual({});
+    now += 1;
+    expect(await remove()).toEqual({ tokens: 1 });
+    now += 30 * DAY;
+    expect(await remove()).toEqual({});
+    now += 6 * DAY;
+    expect(await remove()).toEqual({ refresh_tokens: 1 });
+    // A personal access token is its owner's, expired or not.
+    expect(await apps.opens(user.token)).toBe(true);
+  });
+
+  it('RFC 6749, 10.5: is known for long enough to find out who uses a code or a refresh token again', async () => {
+    const given = await apps.code(client, user.id);
+    const { body } = await apps.redeem(client, given);
+    now += HOUR;
+    await remove();
+    expect((await apps.redeem(client, given)).body.error).toBe('invalid_grant');
+    expect((await apps.refresh(client, body.refresh_token)).body.error).toBe('invalid_grant');
+
+    const first = await apps.tokens(client, user.id);
+    const { body: second } = await apps.refresh(client, first.refresh_token);
+    now += 20 * DAY;
+    await remove();
+    const { body: third } = await apps.refresh(client, second.refresh_token);
+    expect(third.access_token).toBeDefined();
+    now += 11 * DAY;
+    await remove();
+    await apps.refresh(client, first.refresh_token);
+    expect((await apps.refresh(client, third.refresh_token)).body.error).toBe('invalid_grant');
+  });
+
+  it('goes in small units of work, however much it is', async () => {
+    const { db } = server.context;
+    await remove();
+    await db.write(async (tx) => {
+      for (let index = 0; index < 1_203; index += 1)
+        await tx
+          .insertInto('attempts')
+          .values({ subject: `s${index}`, address: '', times: '[]', locked_until: 0, ends_at: now })
+          .execute();
+    });
+    // The server writes beside it now and then, so only its own units count.
+    let units = 0;
+    const counted = new Proxy(db, {
+      get(target, name) {
+        if (name === 'write') units += 1;
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
+    expect(await removeExpired(counted, LIMITS, now, () => true)).toEqual({});
+    expect(await removeExpired(counted, LIMITS, now)).toEqual({ attempts: 1_203 });
+    expect(units).toBe(3);
+  });
+
+  it('is deleted by a server once it listens, without delaying it', async () => {
+    const { db } = server.context;
+    await session();
+    now += LIMITS.lifetime;
+    await db.write((tx) =>
+      tx.updateTable('jobs').set({ due_at: now }).where('kind', '=', 'expiry').execute(),
+    );
+    const app = await buildApp(server.context);
+    try {
+      const sessions = async () => (await db.read.selectFrom('sessions').select('id').execute()).length;
+      expect(await sessions()).toBe(1);
+      await app.listen({ host: '127.0.0.1', port: 0 });
+      await vi.waitFor(async () => expect(await sessions()).toBe(0));
+      await vi.waitFor(() =>
+        expect(server.logs()).toContainEqual(
+          expect.objectContaining({ removed: expect.objectContaining({ sessions: 1 }) }),
+        ),
+      );
+    } finally {
+      await app.close();
+      await restJobs();
+    }
+  });
+});
+
+describe('The audit log', () => {
+  const refuse = (at: number) =>
+    server.context.refusals.record(
+      {
+        actor: { kind: 'stranger', userId: null, credentialId: null, address: '192.0.2.1', requestId: 'r' },
+        now: at,
+      },
+      { action: 'client.refuse', object: ['client', 'app'], organizationId: null, details: null },
+    );
+  const kept = async () => (await worldOf(server).auditEvents()).map(({ action, at }) => [action, at]);
+  const removeAfter = (auditDays: number | null) =>
+    removeExpired(server.context.db, { ...LIMITS, auditDays }, now);
+  const changes = (rows: unknown[][]) => rows.filter(([action]) => action !== 'client.refuse').length;
+
+  it('keeps changes for ever unless told, and refusals for 90 days', async () => {
+    refuse(now);
+    const before = await kept();
+    now += 90 * DAY;
+    await removeAfter(null);
+    expect(await kept()).toEqual(before);
+    now += 60_000;
+    // The server may be faster with it.
+    await removeAfter(null);
+    expect(await kept()).toEqual(before.filter(([action]) => action !== 'client.refuse'));
+  });
+
+  it('keeps both for as many days as are configured, and what the demo was made of for ever', async () => {
+    const { db } = server.context;
+    const world = worldOf(server);
+    await db.write((tx) =>
+      recordChange(tx, commandLine(now), {
+        action: 'demo.load',
+        object: ['organization', 'acme'],
+        organizationId: null,
+        before: null,
+        after: {},
+      }),
+    );
+    await removeAfter(1);
+    now += HOUR;
+    refuse(now);
+    const old = await world.organization();
+    now += 30 * DAY - 1;
+    const young = await world.organization();
+    await removeAfter(30);
+    expect(await kept()).toEqual(expect.arrayContaining([['organization.create', now - 30 * DAY + 1]]));
+    now += 1;
+    expect(old.id).not.toBe(young.id);
+    await removeAfter(30);
+    expect(await kept()).toEqual([
+      ['demo.load', expect.any(Number)],
+      ['organization.create', now - 1],
+    ]);
+  });
+
+  it('is deleted in small units of work, and an event that is old and late goes as well', async () => {
+    const { db } = server.context;
+    const long = now;
+    now += 400 * DAY;
+    await db.write(async (tx) => {
+      for (let index = 0; index < 1_203; index += 1)
+        await recordChange(tx, commandLine(long), {
+          action: 'organization.create',
+          object: ['organization', `o${index}`],
+          organizationId: null,
+          before: null,
+          after: null,
+        });
+    });
+    await worldOf(server).organization();
+    const before = db.statistics().transactions;
+    const stopped = await removeExpired(db, { ...LIMITS, auditDays: 365 }, now, () => true);
+    expect(stopped).toEqual({});
+    const removed = await removeAfter(365);
+    expect(removed.events).toBeGreaterThanOrEqual(1_203);
+    expect(db.statistics().transactions - before).toBeGreaterThanOrEqual(3);
+    expect(changes(await kept())).toBe(2);
+  });
+});

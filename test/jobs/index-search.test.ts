@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { search } from '../../src/jobs/index-search.ts';
+import { endedImport, startImport } from '../harness/imports.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+const FINDINGS = 250;
+
+it('has what an import made be found by its words, all of it and at once', async () => {
+  const world = worldOf(server);
+  const { uid: organization } = await world.organization();
+  const { uid } = await world.assessment(organization);
+  const { token } = await world.user({ organization, admin: true });
+  const report = Array.from({ length: FINDINGS }, (_, number) =>
+    JSON.stringify({
+      'template-id': `rule-${number}`,
+      type: 'http',
+      host: 'shop.example',
+      info: { name: `Rule ${number}`, severity: 'low', description: `It has needle${number}z in it.` },
+    }),
+  ).join('\n');
+  const { body } = await startImport(server, token, report, { assessment_id: uid });
+  expect((await endedImport(server, token, body.id)).state).toBe('succeeded');
+  const run = (signal: AbortSignal) => search(server.context).run({ signal } as never);
+  await run(new AbortController().signal);
+  const { db } = server.context;
+  expect(await db.read.selectFrom('search_pending').selectAll().execute()).toEqual([]);
+  for (const number of [0, 100, FINDINGS - 1]) {
+    const found = await server.request('GET', `/v1/vulnerabilities?filter[search]=needle${number}z`, {
+      token,
+    });
+    expect(found.body.map(({ title }: { title: string }) => title)).toEqual([`Rule ${number}`]);
+  }
+  // Nothing waits any more, and no thread is started.
+  await run(AbortSignal.abort(new Error('never looked at')));
+});

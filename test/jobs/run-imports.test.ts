@@ -1,0 +1,90 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { importJobKey, IMPORT_JOB, takeImport } from '../../src/domain/imports/import-lifecycle.ts';
+import { addJob, finishJob, type Job } from '../../src/domain/shared/jobs.ts';
+import { insertImport } from '../harness/imports.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { worldOf } from '../harness/world.ts';
+
+let server: TestServer;
+let world: ReturnType<typeof worldOf>;
+const now = Date.UTC(2026, 5, 1);
+beforeAll(async () => {
+  // No runner of its own: nothing listens.
+  server = await startTestServer({}, () => now);
+  world = worldOf(server);
+});
+afterEach(() =>
+  server.context.db.write((tx) => tx.deleteFrom('jobs').where('kind', '=', IMPORT_JOB).execute()),
+);
+afterAll(() => server.close());
+
+/** Queues an import, due after what the server looks for. */
+async function queue(organizationId: number, assessmentId: number | null = null): Promise<number> {
+  const id = await insertImport(server, { organizationId, assessmentId });
+  const due = now + 1;
+  await server.context.db.write((tx) =>
+    addJob(tx, IMPORT_JOB, { import: id }, due, undefined, importJobKey(id)),
+  );
+  return id;
+}
+
+const MINUTE = 60_000;
+/** Takes the next as an instance does. @returns the job and its import */
+async function take(holder: string, atOnce = 10, at = now + 1) {
+  const { db } = server.context;
+  const job = await db.write((tx) => takeImport(atOnce)(tx, { holder, now: at, until: at + MINUTE }));
+  if (job === undefined) return undefined;
+  const { import: id } = JSON.parse(job.payload) as { import: number };
+  await db.write((tx) => tx.updateTable('imports').set({ started_at: at }).where('id', '=', id).execute());
+  return { job, id };
+}
+const done = (job: Job, holder: string) => server.context.db.write((tx) => finishJob(tx, job, holder));
+
+describe('The next import', () => {
+  it('is one an assessment, and without one on an organization, in the order of coming', async () => {
+    const { id: organization, uid } = await world.organization();
+    const [one, other] = [await world.assessment(uid), await world.assessment(uid)];
+    const first = await queue(organization, one.id);
+    const second = await queue(organization, one.id);
+    const elsewhere = await queue(organization, other.id);
+    const hosts = await queue(organization);
+    const more = await queue(organization);
+    const taken = await take('a');
+    expect(taken?.id).toBe(first);
+    expect((await take('b'))?.id).toBe(elsewhere);
+    expect((await take('a'))?.id).toBe(hosts);
+    expect(await take('b')).toBeUndefined();
+    await done(taken?.job as Job, 'a');
+    expect((await take('b'))?.id).toBe(second);
+    expect(await take('a')).toBeUndefined();
+    // The others died with their instance, and are taken up again before what came later.
+    const later = now + MINUTE + 2;
+    expect((await take('c', 10, later))?.id).toBe(second);
+    expect((await take('c', 10, later))?.id).toBe(elsewhere);
+    expect((await take('c', 10, later))?.id).toBe(hosts);
+    expect(await take('c', 10, later)).toBeUndefined();
+    expect(more).toBeGreaterThan(hosts);
+  });
+
+  it('is of the organization that was served longest ago', async () => {
+    const [one, two] = [await world.organization(), await world.organization()];
+    const assessments = [];
+    for (const { uid } of [one, one, one, two]) assessments.push((await world.assessment(uid)).id);
+    const [a, b, c] = [
+      await queue(one.id, assessments[0]),
+      await queue(one.id, assessments[1]),
+      await queue(one.id, assessments[2]),
+    ];
+    const d = await queue(two.id, assessments[3]);
+    const order = [];
+    for (let turn = 0; turn < 4; turn += 1) order.push((await take('a', 10, now + 1 + turn))?.id);
+    expect(order).toEqual([a, d, b, c]);
+  });
+
+  it('waits while as many run as may at once, whichever instance has them, and when many ask', async () => {
+    for (let waiting = 0; waiting < 6; waiting += 1) await queue((await world.organization()).id);
+    const taken = await Promise.all(Array.from({ length: 6 }, (_, index) => take(`instance ${index}`, 2)));
+    expect(taken.filter((one) => one !== undefined)).toHaveLength(2);
+    expect(new Set(taken.flatMap((one) => one?.id ?? [])).size).toBe(2);
+  });
+});

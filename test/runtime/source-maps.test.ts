@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, inject, it } from 'vitest';
+import { withSources } from '../../src/runtime/source-maps.ts';
+
+describe('A stack trace of what was built', () => {
+  const folder = join(inject('product'), 'dist');
+  const built = pathToFileURL(`${folder}/`);
+  const placeOf = (lines: string[], text: string) => {
+    const line = lines.findIndex((one) => one.includes(text));
+    return `${line + 1}:${(lines[line]?.indexOf(text) ?? 0) + 1}`;
+  };
+
+  it('names the file, the line and the column of the source, and leaves what is of others', () => {
+    const [from, to] = [join(folder, 'main.js'), 'src/main.ts'].map((path) =>
+      placeOf(readFileSync(path, 'utf8').split('\n'), 'process.stdout.on('),
+    );
+    const others = '\n    at node:net:1:2\n    at file:///elsewhere/main.js:5:3';
+    const stack = `Error: broken\n    at f (${built.href}main.js:${from})${others}`;
+    const [, source = '', rest] =
+      /^Error: broken\n    at f \((\S+)\)(.*)$/s.exec(withSources(stack, built)) ?? [];
+    // What leads up from the folder of the run, which is elsewhere, is not told.
+    expect(`${join(import.meta.dirname, '../src/main.ts')}:${to}`.endsWith(source)).toBe(true);
+    expect(source).toContain(`src/main.ts:${to}`);
+    expect(rest).toBe(others);
+  });
+
+  it('stays as it is where no map tells', () => {
+    const stack = `Error: broken\n    at ${built.href}none.js:1:1`;
+    expect(withSources(stack, built)).toBe(stack);
+  });
+});
